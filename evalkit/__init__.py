@@ -1,0 +1,1 @@
+"""Evaluate tool-using agents: outcomes, trajectories, state diffs and pass^k."""

@@ -1,0 +1,1 @@
+"""What only the notebooks use: exercises, panels, figures, the numbers of the note."""

@@ -1,0 +1,1 @@
+"""One file a chapter: prompts, hints, solutions, checks and known wrong answers."""

@@ -1,0 +1,1 @@
+"""Seeded worlds built on the toolkit."""
