@@ -1,0 +1,152 @@
+"""A path is a tuple of keys that names a place in a state; ``"a/b/c"`` is its shorthand.
+
+A segment of the shorthand finds the key that has that text, so ``"cart/7"`` finds the integer
+key 7. A tuple is taken as it is written: ``("cart", 7)`` never finds the text key ``"7"``, and a
+key that holds a slash is written in a tuple. In a pattern ``*`` stands for one segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+#: A place in a state: the keys from the top down.
+Path = tuple[Any, ...]
+
+
+class PathError(ValueError):
+    """A path that names no place, or more than one; the message says what to write instead."""
+
+
+def split_path(path: str | Path) -> Path:
+    """The segments of a path.
+
+    Examples
+    --------
+    >>> split_path("orders/W1001/status")
+    ('orders', 'W1001', 'status')
+    >>> split_path(("files", "a/b"))
+    ('files', 'a/b')
+    """
+    if isinstance(path, str):
+        path = tuple(path.split("/"))
+        if "" in path:
+            raise PathError(f"{'/'.join(path)!r}: an empty segment; write a tuple for an empty key")
+    if not isinstance(path, tuple) or not path:
+        raise PathError(f"{path!r}: a path is text like 'orders/W1/status' or a non-empty tuple")
+    return path
+
+
+def key_text(key: Any) -> str:
+    """The text by which the shorthand finds a key; the parts of a composite key joined by commas.
+
+    Examples
+    --------
+    >>> key_text(7), key_text(("W1001", 3))
+    ('7', 'W1001,3')
+    """
+    return ",".join(map(key_text, key)) if isinstance(key, tuple) else str(key)
+
+
+def format_path(path: Path) -> str:
+    """A path as text: the shorthand where it says the same, the tuple where it does not.
+
+    Examples
+    --------
+    >>> format_path(("cart", 7, "qty"))
+    'cart/7/qty'
+    >>> format_path(("files", "a/b"))
+    "('files', 'a/b')"
+    """
+    if path and all(
+        type(s) is int or (type(s) is str and s and "/" not in s and s != "*") for s in path
+    ):
+        return "/".join(map(str, path))
+    return repr(path)
+
+
+def matches(pattern: str | Path, path: Path) -> bool:
+    """Whether a pattern names a place.
+
+    Examples
+    --------
+    >>> matches("orders/*/status", ("orders", 7, "status"))
+    True
+    >>> matches(("orders", "7", "status"), ("orders", 7, "status"))
+    False
+    """
+    segments = split_path(pattern)
+    if len(segments) != len(path):
+        return False
+    loose = isinstance(pattern, str)
+    return all(segment_matches(s, key, loose) for s, key in zip(segments, path, strict=True))
+
+
+def segment_matches(segment: Any, key: Any, loose: bool) -> bool:
+    """Whether one segment of a pattern names a key; ``loose`` for one of the shorthand."""
+    if segment == "*":
+        return True
+    return key_text(key) == segment if loose else type(key) is type(segment) and key == segment
+
+
+def resolve(path: str | Path, state: Any) -> Path:
+    """The typed path that a shorthand finds in a state.
+
+    Segments from the first that is not found on stay as text. A tuple is returned as it is.
+
+    Raises
+    ------
+    PathError
+        If two keys have the text of a segment: the message says to write the tuple.
+
+    Examples
+    --------
+    >>> resolve("cart/7/qty", {"cart": {7: {"qty": 1}}})
+    ('cart', 7, 'qty')
+    >>> resolve("cart/7", {"cart": {7: {}, "7": {}}})
+    Traceback (most recent call last):
+    ...
+    evalkit.paths.PathError: cart/7: the keys 7 and '7' have that text; write a tuple, ('cart', 7)
+    """
+    segments = split_path(path)
+    if not isinstance(path, str):
+        return segments
+    found: Path = ()
+    for i, segment in enumerate(segments):
+        keys = _keys_with_text(state, segment) if type(state) is dict else []
+        if len(keys) > 1:
+            names = " and ".join(map(repr, keys[:3]))
+            better = (*found, keys[0], *segments[i + 1 :])
+            raise PathError(f"{path}: the keys {names} have that text; write a tuple, {better!r}")
+        if not keys:
+            return found + segments[i:]
+        found += (keys[0],)
+        state = state[keys[0]]
+    return found
+
+
+def _keys_with_text(mapping: dict, text: str) -> list:
+    kinds = set(map(type, mapping))
+    if kinds <= {str}:  # the usual table, found without reading all its keys
+        return [text] if text in mapping else []
+    return [key for key in mapping if key_text(key) == text]
+
+
+def find(state: Any, path: Path, missing: Any) -> Any:
+    """The value at a typed path, or ``missing`` where the path leads nowhere."""
+    for key in path:
+        if type(state) is not dict:
+            return missing
+        state = state.get(key, missing)
+        if state is missing:
+            return missing
+    return state
+
+
+def leaves(state: Any, path: Path = ()) -> Iterator[Path]:
+    """The path of each field: what is not a non-empty mapping, at any depth."""
+    if type(state) is dict and state:
+        for key, value in state.items():
+            yield from leaves(value, (*path, key))
+    else:
+        yield path

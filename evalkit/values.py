@@ -1,0 +1,396 @@
+"""One normal form for a value: what it means for two stored values to be the same.
+
+A grader that compares with ``==`` passes ``True`` for ``1`` and fails ``nan`` for ``nan``.
+Here a value is compared as it is stored, type included. Where a field may be written in more
+than one way (a number as text, a list in any order), the field's *form* is declared, and the
+same normal form then decides the verdict and words its explanation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from evalkit.paths import Path, format_path, matches, split_path
+
+
+class StateError(ValueError):
+    """A state that cannot be compared; the message names the path or the file."""
+
+
+class _Missing(Enum):
+    MISSING = "MISSING"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+#: Stands where a path holds nothing. It is not ``None``, which is a value.
+MISSING = _Missing.MISSING
+
+# Compared by ``==`` once the types agree; the others need the care that `same` takes.
+_PLAIN = frozenset({type(None), bool, int, str, bytes, date, timedelta, UUID})
+_SCALARS = _PLAIN | {float, Decimal, datetime, time}
+#: Deeper nesting than this is refused: it is a cycle or an attack, not a record.
+MAX_DEPTH = 100
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are the same as stored, type included, at every depth.
+
+    Parameters
+    ----------
+    a, b
+        Supported values: None, bool, int, float, str, bytes, Decimal, date, datetime, time,
+        timedelta, UUID, and lists, tuples and dicts of them.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    StateError
+        If a value has another type (its own ``==`` is never asked).
+
+    Examples
+    --------
+    >>> same(1, True), same(2, 2.0), same([2], [2.0])
+    (False, False, False)
+    >>> same(float("nan"), float("nan")), same(0.0, -0.0)
+    (True, False)
+    """
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind in _PLAIN:
+        return bool(a == b)
+    if kind is dict:
+        return len(a) == len(b) and all(
+            key is not MISSING and same(a[key], value) for key, value in _aligned(a, b)
+        )
+    if kind is list or kind is tuple:
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind in _SCALARS:
+        return _exact(a) == _exact(b)
+    raise StateError(_unsupported(a))
+
+
+def _aligned(a: dict, b: dict) -> Iterable[tuple[Any, Any]]:
+    """For each item of ``b``: the key of ``a`` that is the same, or MISSING; and b's value."""
+    own = None
+    for key, value in b.items():
+        if type(key) is str:
+            yield (key if key in a else MISSING), value
+        else:
+            own = own or {k: k for k in a}
+            found = own.get(key, MISSING)
+            yield (found if found is not MISSING and same(found, key) else MISSING), value
+
+
+def _exact(value: Any) -> tuple:
+    """The parts that tell two values of one type apart, where ``==`` does not."""
+    if type(value) is float:
+        return (repr(value),)  # tells -0.0 from 0.0, and nan is nan
+    if type(value) is Decimal:
+        return value.as_tuple()
+    return value.replace(tzinfo=None), value.utcoffset(), value.fold
+
+
+def canonical(value: Any, path: Path = (), forms: Forms = ()) -> Any:
+    """The normal form of a value: hashable, and equal for two values exactly if they are the same.
+
+    Parameters
+    ----------
+    value
+        A supported value (see `same`).
+    path
+        Where the value stands; declared forms apply to the places that their pattern names.
+    forms
+        Declared forms, from `declare`.
+
+    Returns
+    -------
+    tuple
+        Tagged with the type, so that normal forms of different types never compare equal.
+
+    Raises
+    ------
+    StateError
+        If the type is not supported, or a list declared keyed has no unique keys.
+
+    Examples
+    --------
+    >>> canonical(True) == canonical(1)
+    False
+    >>> numeric = declare({"refunds/*/amount": "number"})
+    >>> place = ("refunds", 1, "amount")
+    >>> canonical("130.0", place, numeric) == canonical("130.00", place, numeric)
+    True
+    """
+    kind = type(value)
+    names = forms_at(path, forms)
+    if kind is dict:
+        items = ((canonical(k), canonical(v, (*path, k), forms)) for k, v in value.items())
+        return ("dict", frozenset(items))
+    if kind is list or kind is tuple:
+        if kind is list and key_field(names):
+            return ("keyed", canonical(keyed(value, path, forms), path, forms))
+        parts = [canonical(v, (*path, i), forms) for i, v in enumerate(value)]
+        if "set" in names:
+            return ("set", frozenset(parts))
+        if "multiset" in names:
+            return ("multiset", frozenset(Counter(parts).items()))
+        return (kind.__name__, tuple(parts))
+    for name in names:
+        value = _SCALAR_FORMS.get(name, _as_is)(value)
+    kind = type(value)
+    if kind is _Form:
+        return value
+    if kind in _PLAIN:
+        return (kind.__name__, value)
+    if kind in _SCALARS:
+        return (kind.__name__, _exact(value))
+    raise StateError(_unsupported(value, path))
+
+
+# --- declared forms -----------------------------------------------------------------------
+
+#: Declared forms, ready for use: (pattern, names of the forms at that place).
+Forms = tuple[tuple["str | Path", tuple[str, ...]], ...]
+
+
+class _Form(tuple):
+    """A normal form already reached, e.g. of a number; no further form applies to it."""
+
+
+def declare(forms: Mapping[str | Path, str | Sequence[str]]) -> Forms:
+    """Declared forms, checked and ready for `canonical` and for the diff.
+
+    Parameters
+    ----------
+    forms
+        Path pattern to the name of a form, or to several names:
+        ``number`` (33, 33.0 and "33.00" are one), ``instant`` (one moment, in any zone),
+        ``caseless``, ``spaces`` (runs of white space are one blank, none at the ends);
+        for lists ``sequence``, ``multiset``, ``set``, and ``keyed by FIELD``.
+        A value that does not have the declared form (text that is no number) stays as it is.
+
+    Returns
+    -------
+    tuple of (pattern, names)
+
+    Raises
+    ------
+    ValueError
+        If a form is unknown; the message names the pattern.
+
+    Examples
+    --------
+    >>> declare({"notes/*/text": ["spaces", "caseless"], "orders/*/items": "keyed by sku"})
+    (('notes/*/text', ('spaces', 'caseless')), ('orders/*/items', ('keyed by sku',)))
+    """
+    ready = []
+    for pattern, names in forms.items():
+        split_path(pattern)
+        names = (names,) if isinstance(names, str) else tuple(names)
+        for name in names:
+            if name not in _SCALAR_FORMS and name not in _LIST_FORMS and not key_field((name,)):
+                known = ", ".join([*_SCALAR_FORMS, *_LIST_FORMS, "'keyed by FIELD'"])
+                raise ValueError(f"forms[{pattern!r}]: unknown form {name!r}; known are {known}")
+        if len([n for n in names if n not in _SCALAR_FORMS]) > 1:
+            raise ValueError(f"forms[{pattern!r}]: {names} name two kinds of list; choose one")
+        ready.append((pattern, names))
+    return tuple(ready)
+
+
+def forms_at(path: Path, forms: Forms) -> tuple[str, ...]:
+    """The names of the forms declared for one place, in the order of their declaration."""
+    return tuple(n for pattern, names in forms if matches(pattern, path) for n in names)
+
+
+def key_field(names: Iterable[str]) -> str:
+    """The field by which a list is declared keyed, or the empty text."""
+    for name in names:
+        if name.startswith("keyed by ") and name[9:].strip():
+            return name[9:].strip()
+    return ""
+
+
+def keyed(items: Any, path: Path, forms: Forms) -> dict:
+    """A list declared ``keyed by FIELD`` as a mapping from that field's value to the item.
+
+    Raises
+    ------
+    StateError
+        If an item lacks the field, or two items have one key once brought to normal form.
+    """
+    field = key_field(forms_at(path, forms))
+    found: dict[Any, Any] = {}
+    seen = set()
+    where = format_path(path)
+    for i, item in enumerate(items):
+        if type(item) is not dict or field not in item:
+            raise StateError(f"{where}: item {i} has no field {field!r}, by which it is keyed")
+        key = item[field]
+        if type(key) not in _SCALARS:
+            raise StateError(f"{where}: item {i} has a {type(key).__name__} as its {field!r}")
+        normal = canonical(key, (*path, key, field), forms)
+        if normal in seen or key in found:
+            raise StateError(f"{where}: two items have one key, {field} = {show(key)}")
+        seen.add(normal)
+        found[key] = item
+    return found
+
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,9})?", re.ASCII)
+
+
+def _number(value: Any) -> Any:
+    """33, 33.0, Decimal("33.00") and "33.0" have one form; True is no number."""
+    kind = type(value)
+    if kind is float:
+        value = Decimal(repr(value))  # the shortest text, so that 0.1 is "0.1"
+    elif kind is int or (kind is str and _NUMBER.fullmatch(value)):
+        try:
+            value = Decimal(value)
+        except InvalidOperation:  # an exponent beyond what Decimal holds
+            return value
+    if type(value) is not Decimal:
+        return value
+    if not value.is_finite():
+        return _Form(("number", str(value)))
+    sign, digits, exponent = value.as_tuple()
+    text = "".join(map(str, digits)).lstrip("0")
+    kept = text.rstrip("0")
+    if not kept:
+        return _Form(("number", "0"))
+    assert isinstance(exponent, int)
+    return _Form(("number", sign, kept, exponent + len(text) - len(kept)))
+
+
+def _instant(value: Any) -> Any:
+    """One moment has one form, whatever its zone; a moment without a zone is not one with it."""
+    moment = value
+    if type(value) is str and len(value) > 10:  # a bare date is not midnight
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return value
+    if type(moment) is not datetime:
+        return value
+    if moment.utcoffset() is None:
+        return _Form(("instant without a zone", moment.replace(fold=0)))
+    try:
+        return _Form(("instant", moment.astimezone(UTC)))
+    except OverflowError:  # year 1 or 9999, moved out of the calendar
+        return value
+
+
+def _caseless(value: Any) -> Any:
+    return value.casefold() if type(value) is str else value
+
+
+def _spaces(value: Any) -> Any:
+    return " ".join(value.split()) if type(value) is str else value
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_SCALAR_FORMS = {
+    "number": _number,
+    "instant": _instant,
+    "caseless": _caseless,
+    "spaces": _spaces,
+}
+_LIST_FORMS = ("sequence", "multiset", "set")
+
+
+def has_form(value: Any, name: str) -> bool:
+    """Whether a value can be read as a ``number`` or an ``instant``.
+
+    Examples
+    --------
+    >>> has_form("2026-03-01T12:00:00Z", "instant"), has_form("soon", "instant")
+    (True, False)
+    """
+    return type(_SCALAR_FORMS[name](value)) is _Form
+
+
+# --- taking in and showing ----------------------------------------------------------------
+
+
+def check_value(value: Any, path: Path = ()) -> Any:
+    """An independent copy of a value, at every depth.
+
+    Raises
+    ------
+    StateError
+        If it holds an unsupported type, a subclass of a supported one (whose ``==`` could say
+        anything), a cycle, or more than `MAX_DEPTH` levels; the message names the path.
+
+    Examples
+    --------
+    >>> check_value({"tags": {"a"}})
+    Traceback (most recent call last):
+    ...
+    evalkit.values.StateError: tags: a set is not a supported value; use a list
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if len(path) > MAX_DEPTH:
+        raise StateError(f"{format_path(path[:6])}/...: nested deeper than {MAX_DEPTH} levels")
+    if kind is dict:
+        return {_check_key(k, path): check_value(v, (*path, k)) for k, v in value.items()}
+    if kind is list or kind is tuple:
+        return kind(check_value(v, (*path, i)) for i, v in enumerate(value))
+    raise StateError(_unsupported(value, path))
+
+
+def _check_key(key: Any, path: Path) -> Any:
+    if type(key) in _SCALARS or (type(key) is tuple and all(type(k) in _SCALARS for k in key)):
+        return key
+    raise StateError(f"{format_path(path)}: {_unsupported(key)} (as a key)")
+
+
+def _unsupported(value: Any, path: Path = ()) -> str:
+    kind = type(value)
+    hint = ""
+    if kind.__module__.split(".")[0] == "numpy":
+        hint = "; convert it with .item() or .tolist()"
+    elif kind in (set, frozenset):
+        hint = "; use a list"
+    elif kind.__bases__ != (object,):
+        hint = f"; convert it to a plain {kind.__bases__[0].__name__}"
+    where = f"{format_path(path)}: " if path else ""
+    return f"{where}a {kind.__name__} is not a supported value{hint}"
+
+
+def show(value: Any, width: int = 60) -> str:
+    """A value as short text for an explanation; it never raises, whatever the value.
+
+    Examples
+    --------
+    >>> show("a" * 100, width=10)
+    "'aaaaaa..."
+    >>> show(MISSING)
+    'nothing'
+    """
+    if value is MISSING:
+        return "nothing"
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of more than 4,300 digits, a deep list
+        return f"a {type(value).__name__} too large to show"
+    return text if len(text) <= width else text[: width - 3] + "..."
