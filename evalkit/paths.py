@@ -7,11 +7,14 @@ key that holds a slash is written in a tuple. In a pattern ``*`` stands for one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 #: A place in a state: the keys from the top down.
 Path = tuple[Any, ...]
+
+#: What to look into in place of a node, given the node and its path.
+View = Callable[[Any, Path], Any]
 
 
 class PathError(ValueError):
@@ -89,10 +92,22 @@ def segment_matches(segment: Any, key: Any, loose: bool) -> bool:
     return key_text(key) == segment if loose else type(key) is type(segment) and key == segment
 
 
-def resolve(path: str | Path, state: Any) -> Path:
+def _as_stored(node: Any, path: Path) -> Any:
+    return node
+
+
+def resolve(path: str | Path, state: Any, view: View = _as_stored) -> Path:
     """The typed path that a shorthand finds in a state.
 
     Segments from the first that is not found on stay as text. A tuple is returned as it is.
+
+    Parameters
+    ----------
+    path, state
+        The path and the nested dict to look in.
+    view : callable, optional
+        What to look into in place of a node, given the node and its path: a list that is declared
+        keyed is looked into as a mapping.
 
     Raises
     ------
@@ -113,40 +128,67 @@ def resolve(path: str | Path, state: Any) -> Path:
         return segments
     found: Path = ()
     for i, segment in enumerate(segments):
-        keys = _keys_with_text(state, segment) if type(state) is dict else []
-        if len(keys) > 1:
+        node = view(state, found)
+        keys = _keys_matching(node, segment, loose=True)
+        if len(keys) > 1 and segment != "*":
             names = " and ".join(map(repr, keys[:3]))
             better = (*found, keys[0], *segments[i + 1 :])
             raise PathError(f"{path}: the keys {names} have that text; write a tuple, {better!r}")
-        if not keys:
+        if not keys or segment == "*":
             return found + segments[i:]
         found += (keys[0],)
-        state = state[keys[0]]
+        state = node[keys[0]]
     return found
 
 
-def _keys_with_text(mapping: dict, text: str) -> list:
-    kinds = set(map(type, mapping))
-    if kinds <= {str}:  # the usual table, found without reading all its keys
-        return [text] if text in mapping else []
-    return [key for key in mapping if key_text(key) == text]
+def _keys_matching(node: Any, segment: Any, loose: bool) -> list:
+    """The keys of a node that one segment of a pattern names."""
+    if type(node) is not dict:
+        return []
+    if segment != "*" and loose and set(map(type, node)) <= {str}:
+        return [segment] if segment in node else []  # the usual table, without reading its keys
+    return [key for key in node if segment_matches(segment, key, loose)]
 
 
-def find(state: Any, path: Path, missing: Any) -> Any:
+def find(state: Any, path: Path, missing: Any, view: View = _as_stored) -> Any:
     """The value at a typed path, or ``missing`` where the path leads nowhere."""
-    for key in path:
-        if type(state) is not dict:
+    for i, key in enumerate(path):
+        node = view(state, path[:i])
+        if type(node) is not dict or key not in node:
             return missing
-        state = state.get(key, missing)
-        if state is missing:
-            return missing
+        if type(key) is not str and not any(segment_matches(key, k, loose=False) for k in node):
+            return missing  # the dict takes True, 1 and 1.0 for one key
+        state = node[key]
     return state
 
 
-def leaves(state: Any, path: Path = ()) -> Iterator[Path]:
-    """The path of each field: what is not a non-empty mapping, at any depth."""
+def places(pattern: str | Path, state: Any) -> dict[Path, Any]:
+    """The places in a state that a pattern names, with what they hold.
+
+    Examples
+    --------
+    >>> places("t/*/x", {"t": {1: {"x": "a"}, 2: {"y": "b"}}})
+    {('t', 1, 'x'): 'a'}
+    """
+    found: dict[Path, Any] = {(): state}
+    loose = isinstance(pattern, str)
+    for segment in split_path(pattern):
+        found = {
+            (*path, key): node[key]
+            for path, node in found.items()
+            for key in _keys_matching(node, segment, loose)
+        }
+    return found
+
+
+def field_count(state: Any) -> int:
+    """How many fields a state has: what is not a non-empty mapping, at any depth.
+
+    Examples
+    --------
+    >>> field_count({"t": {1: {"x": 1, "y": [1, 2]}, 2: {}}})
+    3
+    """
     if type(state) is dict and state:
-        for key, value in state.items():
-            yield from leaves(value, (*path, key))
-    else:
-        yield path
+        return sum(map(field_count, state.values()))
+    return 1

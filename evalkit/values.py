@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from evalkit.paths import Path, format_path, matches, split_path
+from evalkit.paths import Path, View, format_path, matches, split_path
 
 
 class StateError(ValueError):
@@ -249,6 +249,23 @@ def keyed(items: Any, path: Path, forms: Forms) -> dict:
         seen.add(normal)
         found[key] = item
     return found
+
+
+def keyed_view(forms: Forms) -> View:
+    """The view in which a list that is declared keyed is a mapping, for `paths.resolve`.
+
+    A list that breaks its form is left as it is, so that a path into it leads nowhere.
+    """
+
+    def view(node: Any, path: Path) -> Any:
+        if type(node) is not list or not key_field(forms_at(path, forms)):
+            return node
+        try:
+            return keyed(node, path, forms)
+        except StateError:
+            return node
+
+    return view
 
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,9})?", re.ASCII)

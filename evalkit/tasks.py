@@ -1,0 +1,479 @@
+"""What an episode is asked to leave behind: the changes that must, and that may, happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from evalkit.paths import (
+    Path,
+    PathError,
+    View,
+    find,
+    format_path,
+    key_text,
+    matches,
+    places,
+    resolve,
+    split_path,
+)
+from evalkit.statediff import State, state_diff
+from evalkit.values import MISSING, StateError, check_value, declare, has_form, keyed_view
+
+
+class TaskError(ValueError):
+    """A task that says something impossible; the message names the entry and what to write."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """A condition on an allowed value: it lies in a range, the ends included.
+
+    Two texts of instants are compared as instants. A value of another kind does not lie between.
+
+    Examples
+    --------
+    >>> in_march = Between("2026-03-01T00:00:00Z", "2026-03-31T23:59:59Z")
+    >>> in_march("2026-03-07T09:30:00+01:00"), in_march("2026-04-01T00:00:00Z"), in_march(None)
+    (True, False, False)
+    """
+
+    low: Any
+    high: Any
+
+    def __post_init__(self) -> None:
+        kinds = [_comparable(end)[0] for end in (self.low, self.high)]
+        if kinds[0] != kinds[1] or not kinds[0]:
+            raise TaskError(f"Between({self.low!r}, {self.high!r}): give two numbers or instants")
+
+    def __call__(self, value: Any) -> bool:
+        (kind, low), (_, high), (own, x) = map(_comparable, (self.low, self.high, value))
+        return bool(own == kind and low <= x <= high)
+
+
+def _comparable(value: Any) -> tuple[str, Any]:
+    if type(value) in (int, float) and value == value:
+        return "number", value
+    if type(value) in (str, datetime) and has_form(value, "instant"):
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return ("instant" if moment.utcoffset() is not None else "instant without a zone"), moment
+    return "", None
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A change that may happen.
+
+    Parameters
+    ----------
+    path : str or tuple
+        Pattern of a field (``"orders/W1/updated_at"``, ``"orders/*/updated_at"``), or of rows that
+        may be added (``"audit_log/*"`` with ``only="added"``). It covers all that lies below.
+    only : {"added", "removed", "changed"}, optional
+        Limits it to one kind of change.
+    when : callable, Between, or {"instant", "number"}, optional
+        A condition on the new value. One that raises does not hold.
+    whole : bool
+        Must be true for a pattern that covers a whole table, so that nobody writes one by accident.
+
+    Examples
+    --------
+    >>> Allowed("orders/*")
+    Traceback (most recent call last):
+    ...
+    evalkit.tasks.TaskError: Allowed('orders/*'): covers a whole table; name the fields, limit it
+    with only='added', or say whole=True
+    """
+
+    path: str | Path
+    only: str = ""
+    when: Callable[[Any], bool] | str | None = None
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        segments = _checked(self.path, f"Allowed({self.path!r})")
+        if self.only not in ("", "added", "removed", "changed"):
+            raise TaskError(f"{self}: only={self.only!r}; write 'added', 'removed' or 'changed'")
+        if isinstance(self.when, str) and self.when not in ("instant", "number"):
+            raise TaskError(f"{self}: when={self.when!r}; write 'instant', 'number' or a function")
+        if self.when is not None and not isinstance(self.when, str) and not callable(self.when):
+            raise TaskError(f"{self}: when={self.when!r} is not callable")
+        short = segments[-1] == "*" and len(_without_last_stars(segments)) < 2
+        if short and not self.may_cover_a_table:
+            raise TaskError(self.too_wide)
+
+    def __str__(self) -> str:
+        return f"Allowed({self.path!r})"
+
+    @property
+    def may_cover_a_table(self) -> bool:
+        """Whether the entry says so, or is limited to rows that are added."""
+        return self.whole or self.only == "added"
+
+    @property
+    def too_wide(self) -> str:
+        """The message for a pattern that covers a table without saying so."""
+        return (
+            f"{self}: covers a whole table; name the fields, limit it with only='added', "
+            "or say whole=True"
+        )
+
+    def holds(self, old: Any, new: Any) -> bool:
+        """Whether a change of the allowed place, from one value to another, is within the limits.
+
+        Either value is `MISSING` where the state holds nothing.
+        """
+        kind = "added" if old is MISSING else "removed" if new is MISSING else "changed"
+        if self.only and kind != self.only:
+            return False
+        if self.when is None:
+            return True
+        if new is MISSING:
+            return False
+        if isinstance(self.when, str):
+            return has_form(new, self.when)
+        try:
+            return bool(self.when(new))
+        except Exception:  # the value is the agent's, so an odd one must not stop the grading
+            return False
+
+
+@dataclass(frozen=True, init=False)
+class Created:
+    """A row that must be added, whose key nobody can know in advance.
+
+    Parameters
+    ----------
+    table : str or tuple
+        The table that gains the row.
+    free : sequence of str
+        Columns that may hold anything, such as ``id`` and ``created_at``. Every other column that
+        is not named is collateral.
+    columns : mapping, optional
+        Column to value, for names that are no Python identifiers.
+    **named
+        Column to value.
+
+    Examples
+    --------
+    >>> Created("refunds", order_id="W1001", amount=42.5, free=["id"])
+    Created('refunds', order_id='W1001', amount=42.5, free=['id'])
+    """
+
+    table: str | Path
+    columns: dict[Any, Any]
+    free: tuple[Any, ...]
+
+    def __init__(
+        self,
+        table: str | Path,
+        *,
+        free: Iterable[Any] = (),
+        columns: Mapping[Any, Any] | None = None,
+        **named: Any,
+    ) -> None:
+        where = f"Created({table!r})"
+        _checked(table, where)
+        if isinstance(free, str):
+            raise TaskError(f"{where}: free={free!r}; write a list of columns, [{free!r}]")
+        values = _value({**(columns or {}), **named}, where)
+        if not values:
+            raise TaskError(f"{where}: name at least one column and its value")
+        if both := set(values) & set(free):
+            raise TaskError(f"{where}: {', '.join(map(str, both))} cannot be both stated and free")
+        for name, value in (("table", table), ("columns", values), ("free", tuple(free))):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        named = [f"{k}={v!r}" for k, v in self.columns.items()]
+        free = [f"free={list(self.free)!r}"] if self.free else []
+        return f"Created({', '.join([repr(self.table), *named, *free])})"
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """Something that must hold in the after state, whatever the goal says.
+
+    Parameters
+    ----------
+    name : str
+        What must hold, in words; the verdict shows it.
+    holds : callable
+        Takes the after state and returns whether it holds.
+    """
+
+    name: str
+    holds: Callable[[State], bool]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What must, and what may, differ between the state before an episode and the state after it.
+
+    Parameters
+    ----------
+    required : mapping
+        Path to the value that it must hold afterwards. A row with a known key is stated whole.
+    created : sequence of Created
+        Rows that must be added; specifications and rows match one to one.
+    deleted : sequence of paths
+        Places that must be gone.
+    allowed : sequence of Allowed
+        Changes that may happen. Every other change is collateral.
+    forms : mapping
+        Declared forms per field (see `evalkit.values.declare`).
+    invariants : sequence of Invariant
+        What must hold in the after state besides.
+    unchanged : bool
+        States that nothing may change, other than what is allowed.
+
+    Raises
+    ------
+    TaskError
+        If an entry is impossible; the message names it. Paths are checked against a state by
+        `check`, which `grade` calls.
+
+    Examples
+    --------
+    >>> task = Task(required={"orders/W1/status": "cancelled"}, allowed=[Allowed("orders/W1")])
+    Traceback (most recent call last):
+    ...
+    evalkit.tasks.TaskError: required['orders/W1/status']: Allowed('orders/W1') allows it too;
+    a change is required or allowed, not both
+    """
+
+    required: Mapping[str | Path, Any] = field(default_factory=dict)
+    created: Sequence[Created] = ()
+    deleted: Sequence[str | Path] = ()
+    allowed: Sequence[Allowed] = ()
+    forms: Mapping[str | Path, str | Sequence[str]] = field(default_factory=dict)
+    invariants: Sequence[Invariant] = ()
+    unchanged: bool = False
+
+    def __post_init__(self) -> None:
+        kinds = {"created": Created, "allowed": Allowed, "invariants": Invariant}
+        for name in ("created", "deleted", "allowed", "invariants"):
+            entries = getattr(self, name)
+            if isinstance(entries, str) or not isinstance(entries, Iterable):
+                raise TaskError(f"{name}={entries!r}: write a list")
+            entries = tuple(entries)
+            for i, entry in enumerate(entries):
+                if name in kinds and not isinstance(entry, kinds[name]):
+                    raise TaskError(f"{name}[{i}]: {entry!r} is not a {kinds[name].__name__}(...)")
+            object.__setattr__(self, name, entries)
+        required = {}
+        for path, value in self.required.items():
+            _checked(path, f"required[{path!r}]", exact=True)
+            required[path] = _value(value, f"required[{path!r}]")
+        object.__setattr__(self, "required", required)
+        for i, path in enumerate(self.deleted):
+            _checked(path, f"deleted[{i}]", exact=True)
+        try:
+            declare(self.forms)
+        except ValueError as error:
+            raise TaskError(str(error)) from None
+        if self.unchanged and (self.required or self.created or self.deleted):
+            raise TaskError("unchanged=True: nothing may change, yet a change is required")
+        self._check_overlaps()
+
+    def _check_overlaps(self) -> None:
+        stated = [(f"required[{p!r}]", p, "changed") for p in self.required]
+        stated += [(f"deleted[{i}]", p, "removed") for i, p in enumerate(self.deleted)]
+        for entry, path, kind in stated:
+            for allowed in self.allowed:
+                if allowed.only in ("", kind) and _covers_text(allowed, split_path(path)):
+                    raise TaskError(
+                        f"{entry}: {allowed} allows it too; a change is required or allowed, "
+                        "not both"
+                    )
+
+    @property
+    def states_something(self) -> bool:
+        """Whether the task can be failed at all."""
+        return bool(
+            self.required or self.created or self.deleted or self.invariants or self.unchanged
+        )
+
+    @classmethod
+    def from_goal(
+        cls,
+        before: State,
+        gold: State,
+        *,
+        allowed: Sequence[Allowed] = (),
+        forms: Mapping[str | Path, str | Sequence[str]] | None = None,
+        free: Mapping[str | Path, Sequence[Any]] | None = None,
+        invariants: Sequence[Invariant] = (),
+    ) -> Task:
+        """The task that a goal state states: reach it, and change nothing else.
+
+        Parameters
+        ----------
+        before, gold
+            The state at the start and the goal state.
+        allowed, forms, invariants
+            As in `Task`. What is allowed is not required, whatever the goal state holds there.
+        free : mapping, optional
+            Table to the columns that are free in a new row. Rows that the goal adds to such a
+            table are stated by their content, not by their key.
+
+        Returns
+        -------
+        Task
+            With ``unchanged=True`` where the goal equals the start.
+
+        Examples
+        --------
+        >>> Task.from_goal({"t": {1: {"x": 1}}}, {"t": {1: {"x": 2}}}).required
+        {('t', 1, 'x'): 2}
+        """
+        required: dict[str | Path, Any] = {}
+        created: list[Created] = []
+        deleted: list[str | Path] = []
+        free_columns = {
+            split_path(table): tuple(columns) for table, columns in (free or {}).items()
+        }
+        for change in state_diff(before, gold, forms):
+            table, value = change.path[:-1], change.after
+            if is_allowed(change.path, before, gold, allowed, keyed_view(declare(forms or {}))):
+                continue
+            if change.kind == "removed":
+                deleted.append(change.path)
+            elif change.kind == "added" and table in free_columns and type(value) is dict:
+                stated = {k: v for k, v in value.items() if k not in free_columns[table]}
+                created.append(Created(table, free=free_columns[table], columns=stated))
+            else:
+                required[change.path] = value
+        task = cls(
+            required, created, deleted, tuple(allowed), forms or {}, invariants=tuple(invariants)
+        )
+        return task if required or created or deleted else replace(task, unchanged=True)
+
+    def check(self, before: State) -> ResolvedTask:
+        """The task with its paths found in a state.
+
+        Raises
+        ------
+        TaskError
+            If a path names an unknown table or place, or an allowed pattern covers a whole table
+            without saying so.
+
+        Examples
+        --------
+        >>> _ = Task(required={"ordres/W1/status": "cancelled"}).check({"orders": {"W1": {}}})
+        Traceback (most recent call last):
+        ...
+        evalkit.tasks.TaskError: required['ordres/W1/status']: there is no 'ordres' (there are:
+        'orders')
+        """
+        view = keyed_view(declare(self.forms))
+        required: dict[Path, Any] = {}
+        for path, value in self.required.items():
+            entry = f"required[{path!r}]"
+            found = _resolved(path, before, view, entry)
+            _must_exist(found[:-1], before, view, entry)
+            if found in required:
+                raise TaskError(f"{entry}: {format_path(found)} is required twice")
+            required[found] = value
+        deleted = {f"deleted[{i}]": path for i, path in enumerate(self.deleted)}
+        tables = {f"created[{i}]": row.table for i, row in enumerate(self.created)}
+        for entry, path in (deleted | tables).items():
+            _must_exist(_resolved(path, before, view, entry), before, view, entry)
+        for allowed in self.allowed:
+            if not allowed.may_cover_a_table and _covers_a_table(allowed, before):
+                raise TaskError(allowed.too_wide)
+        return ResolvedTask(
+            required,
+            tuple((resolve(row.table, before, view), row) for row in self.created),
+            tuple(resolve(path, before, view) for path in self.deleted),
+        )
+
+
+@dataclass(frozen=True)
+class ResolvedTask:
+    """The entries of a task with their typed paths in one before state."""
+
+    required: dict[Path, Any]
+    created: tuple[tuple[Path, Created], ...]
+    deleted: tuple[Path, ...]
+
+
+def is_allowed(
+    path: Path, before: State, after: State, allowed: Iterable[Allowed], view: View
+) -> bool:
+    """Whether a change at a path, or at one above it, is allowed.
+
+    What limits an allowed change is looked at where its pattern points: ``only="added"`` on a row
+    allows new rows, never a field that is added to an old one.
+    """
+    for entry in allowed:
+        head = path[: len(split_path(entry.path))]
+        if matches(entry.path, head) and entry.holds(
+            find(before, head, MISSING, view), find(after, head, MISSING, view)
+        ):
+            return True
+    return False
+
+
+def _covers_text(allowed: Allowed, segments: Path) -> bool:
+    """The same for a path that is not found in a state yet, by the text of its keys."""
+    pattern = split_path(allowed.path)
+    return len(segments) >= len(pattern) and all(
+        p == "*" or key_text(p) == key_text(s) for p, s in zip(pattern, segments, strict=False)
+    )
+
+
+def _covers_a_table(allowed: Allowed, before: State) -> bool:
+    """Whether a pattern, its last stars aside, names a mapping that holds only mappings."""
+    head = _without_last_stars(split_path(allowed.path))
+    pattern = "/".join(head) if isinstance(allowed.path, str) else head
+    nodes = places(pattern, before).values() if head else [before]
+    return any(
+        type(node) is dict and node and all(type(row) is dict for row in node.values())
+        for node in nodes
+    )
+
+
+def _without_last_stars(segments: Path) -> Path:
+    while segments and segments[-1] == "*":
+        segments = segments[:-1]
+    return segments
+
+
+def _must_exist(path: Path, before: State, view: View, entry: str) -> None:
+    """Raise if a path leads nowhere; the message lists what there is."""
+    for i, key in enumerate(path):
+        node = view(find(before, path[:i], MISSING, view), path[:i])
+        if type(node) is not dict:
+            raise TaskError(f"{entry}: {format_path(path[:i])} is a single value")
+        if key not in node:
+            where = f"{format_path(path[:i])} has no {key!r}" if i else f"there is no {key!r}"
+            few = ", ".join(map(repr, list(node)[:6])) or "nothing"
+            more = ", ..." if len(node) > 6 else ""
+            raise TaskError(f"{entry}: {where} (there are: {few}{more})")
+
+
+def _checked(path: Any, entry: str, exact: bool = False) -> Path:
+    try:
+        segments = split_path(path)
+    except PathError as error:
+        raise TaskError(f"{entry}: {error}") from None
+    if exact and isinstance(path, str) and "*" in segments:
+        raise TaskError(f"{entry}: names one place, so it can hold no '*'")
+    return segments
+
+
+def _resolved(path: str | Path, before: State, view: View, entry: str) -> Path:
+    try:
+        return resolve(path, before, view)
+    except PathError as error:
+        raise TaskError(f"{entry}: {error}") from None
+
+
+def _value(value: Any, entry: str) -> Any:
+    try:
+        return check_value(value)
+    except StateError as error:
+        raise TaskError(f"{entry}: {error}") from None
