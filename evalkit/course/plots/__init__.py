@@ -1,0 +1,1 @@
+"""The figures and panels of the chapters, one file a chapter."""
