@@ -123,10 +123,14 @@ class Verdict:
     def __str__(self) -> str:
         lines = [self._headline(), *(f"note: {note}" for note in self.notes)]
         if self.findings:
-            table = self.table
-            widths = [max(map(len, [name, *table[name]])) for name in table]
-            rows = [table.columns, *table.itertuples(index=False)]
-            lines += ["  ".join(map(str.ljust, map(str, row), widths)).rstrip() for row in rows]
+            rows = [tuple(self.table), *self.table.itertuples(index=False, name=None)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            lines += [
+                "  ".join(
+                    f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
+                ).rstrip()
+                for row in rows
+            ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -7,7 +7,7 @@ key that holds a slash is written in a tuple. In a pattern ``*`` stands for one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 #: A place in a state: the keys from the top down.
@@ -99,7 +99,8 @@ def _as_stored(node: Any, path: Path) -> Any:
 def resolve(path: str | Path, state: Any, view: View = _as_stored) -> Path:
     """The typed path that a shorthand finds in a state.
 
-    Segments from the first that is not found on stay as text. A tuple is returned as it is.
+    Segments from the first that is not found on stay as text, but for the key of a new row in a
+    table of integer keys. A tuple is returned as it is.
 
     Parameters
     ----------
@@ -118,6 +119,8 @@ def resolve(path: str | Path, state: Any, view: View = _as_stored) -> Path:
     --------
     >>> resolve("cart/7/qty", {"cart": {7: {"qty": 1}}})
     ('cart', 7, 'qty')
+    >>> resolve("cart/8", {"cart": {7: {}}})
+    ('cart', 8)
     >>> resolve("cart/7", {"cart": {7: {}, "7": {}}})
     Traceback (most recent call last):
     ...
@@ -135,10 +138,16 @@ def resolve(path: str | Path, state: Any, view: View = _as_stored) -> Path:
             better = (*found, keys[0], *segments[i + 1 :])
             raise PathError(f"{path}: the keys {names} have that text; write a tuple, {better!r}")
         if not keys or segment == "*":
-            return found + segments[i:]
+            return (*found, _new_key(node, segment), *segments[i + 1 :])
         found += (keys[0],)
         state = node[keys[0]]
     return found
+
+
+def _new_key(node: Any, segment: str) -> Any:
+    """What a segment that is not found stands for: an integer, in a table of integer keys."""
+    numbered = type(node) is dict and node and set(map(type, node)) == {int}
+    return int(segment) if numbered and segment.isascii() and segment.isdigit() else segment
 
 
 def _keys_matching(node: Any, segment: Any, loose: bool) -> list:
@@ -179,6 +188,15 @@ def places(pattern: str | Path, state: Any) -> dict[Path, Any]:
             for key in _keys_matching(node, segment, loose)
         }
     return found
+
+
+def leaves(state: Any, path: Path = ()) -> Iterator[Path]:
+    """The path of each field: what is not a non-empty mapping, at any depth."""
+    if type(state) is dict and state:
+        for key, value in state.items():
+            yield from leaves(value, (*path, key))
+    else:
+        yield path
 
 
 def field_count(state: Any) -> int:

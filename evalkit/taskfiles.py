@@ -51,7 +51,7 @@ def task_to_dict(task: Task) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "required": _pairs_out(task.required, "value"),
         "created": [
-            {"table": _path_out(c.table), "columns": _pairs_out(c.columns, "value")}
+            {"table": _path_out(c.table), "columns": _out(c.columns)}
             | ({"free": [_out(x) for x in c.free]} if c.free else {})
             for c in task.created
         ],
@@ -172,7 +172,9 @@ def _created_in(spec: Any, entry: str) -> Created:
     free = spec.get("free", [])
     if not isinstance(free, list):
         raise TaskError(f"{entry}: free: {free!r} is no list")
-    columns = _pairs_in(spec.get("columns", {}), "value", f"{entry}: columns")
+    columns = _in(spec.get("columns", {}), f"{entry}: columns")
+    if not isinstance(columns, dict):
+        raise TaskError(f"{entry}: columns: {columns!r} is no object")
     try:
         return Created(
             _path_in(spec.get("table"), f"{entry}: table"),

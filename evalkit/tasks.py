@@ -373,7 +373,7 @@ class Task:
         for path, value in self.required.items():
             entry = f"required[{path!r}]"
             found = _resolved(path, before, view, entry)
-            _must_exist(found[:-1], before, view, entry)
+            _must_exist(found, before, view, entry, new=True)
             if found in required:
                 raise TaskError(f"{entry}: {format_path(found)} is required twice")
             required[found] = value
@@ -442,12 +442,14 @@ def _without_last_stars(segments: Path) -> Path:
     return segments
 
 
-def _must_exist(path: Path, before: State, view: View, entry: str) -> None:
-    """Raise if a path leads nowhere; the message lists what there is."""
+def _must_exist(path: Path, before: State, view: View, entry: str, new: bool = False) -> None:
+    """Raise if a path leads nowhere (its last key may be ``new``); the message lists what there is."""
     for i, key in enumerate(path):
         node = view(find(before, path[:i], MISSING, view), path[:i])
         if type(node) is not dict:
             raise TaskError(f"{entry}: {format_path(path[:i])} is a single value")
+        if new and i == len(path) - 1:
+            return
         if key not in node:
             where = f"{format_path(path[:i])} has no {key!r}" if i else f"there is no {key!r}"
             few = ", ".join(map(repr, list(node)[:6])) or "nothing"

@@ -1,0 +1,105 @@
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from evalkit import (
+    Allowed,
+    Between,
+    Created,
+    Invariant,
+    Task,
+    TaskError,
+    load_task,
+    save_task,
+    task_from_dict,
+    task_to_dict,
+)
+
+EVERYTHING = Task(
+    required={
+        "orders/W1/status": "cancelled",
+        ("files", "a/b"): b"\x00\xff",
+        ("lines", ("W1", 3)): {"n": Decimal("1.50"), "at": datetime(2026, 3, 1, tzinfo=UTC)},
+        ("t", 1): {2: "int key", "$odd": date(2026, 3, 1)},
+    },
+    created=[
+        Created("refunds", order_id="W1", amount=42.5, free=["id"]),
+        Created(("a/b",), columns={7: 1}),
+    ],
+    deleted=["cart/7", ("cart", "8")],
+    allowed=[
+        Allowed("log/*", only="added"),
+        Allowed("orders/W1/at", when=Between("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z")),
+        Allowed(("orders", "W1", "by"), when="instant", only="changed"),
+        Allowed("views", whole=True),
+    ],
+    forms={"refunds/*/amount": "number", "orders/*/tags": ["multiset", "caseless"]},
+)
+
+
+def test_a_task_survives_its_file(tmp_path: Path) -> None:
+    save_task(EVERYTHING, tmp_path / "task.json")
+    loaded = load_task(tmp_path / "task.json")
+    assert repr(task_to_dict(loaded)) == repr(task_to_dict(EVERYTHING))
+    assert loaded.required == EVERYTHING.required
+    assert loaded.created == EVERYTHING.created
+    assert loaded.deleted == EVERYTHING.deleted
+    assert loaded.allowed == EVERYTHING.allowed
+
+
+def test_the_largest_and_the_least_task_survive() -> None:
+    for task in (Task(), Task(unchanged=True), Task(required={"x": float("nan")})):
+        assert repr(task_from_dict(json.loads(json.dumps(task_to_dict(task))))) == repr(task)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"required": {,}}', ":1: "),
+        ('{\n "required": {"a": NaN}\n}', "NaN is no JSON"),
+        ('{\n "deleted": [],\n "deleted": ["a"]\n}', "the key 'deleted' stands twice"),
+        ("[]", ":1: a task file holds one object"),
+        ('{"requierd": {}}', ":1: unknown entry 'requierd'; known are required"),
+        ('{"created": [\n{"tabel": "t"}]}', r":2: created\[0\]: unknown entry 'tabel'"),
+        ('{"created": [{"table": "t"}]}', r"created\[0\]: .*name at least one column"),
+        ('{"created": {}}', "created: {} is no list"),
+        ('{"deleted": [""]}', r"deleted\[0\]: '' is no path"),
+        ('{"allowed": [\n\n{"path": "orders/*"}]}', r":3: allowed\[0\]: .*covers a whole table"),
+        ('{"allowed": [{"path": "a/b", "when": "later"}]}', r"allowed\[0\].*when='later'"),
+        ('{"allowed": [{"path": "a/b", "when": {"between": [1]}}]}', "write .*between"),
+        ('{"allowed": [{"path": "a/b", "whole": "yes"}]}', "whole is true or false"),
+        ('{"required": {"a": {"$bytes": "xyz"}}}', "cannot be read as '\\$bytes'"),
+        ('{"required": {"a": {"$eval": "1"}}}', "unknown '\\$eval'"),
+        ('{"required": [{"path": ["a"]}]}', r"required\[0\]: has no 'value'"),
+        ('{"required": 5}', "neither an object nor a list"),
+        ('{"unchanged": "false"}', "unchanged: 'false'; write true or false"),
+        ('{"forms": {"a": "numeric"}}', ":1: forms.*unknown form 'numeric'"),
+    ],
+)
+def test_a_wrong_file_says_which_line_and_why(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "task.json"
+    path.write_text(text)
+    with pytest.raises(TaskError, match=message) as error:
+        load_task(path)
+    assert str(error.value).startswith(str(path))
+
+
+def test_a_missing_or_foreign_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match="none.json: cannot be read"):
+        load_task(tmp_path / "none.json")
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\xff")
+    with pytest.raises(TaskError, match="image.png: cannot be read"):
+        load_task(tmp_path / "image.png")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(TaskError, match="deep.json: nested too deeply"):
+        load_task(tmp_path / "deep.json")
+
+
+def test_what_a_file_cannot_hold_is_refused_and_not_dropped() -> None:
+    with pytest.raises(TaskError, match="invariants.0. .'x'. is a Python function"):
+        task_to_dict(Task(invariants=[Invariant("x", lambda s: True)]))
+    with pytest.raises(TaskError, match="when is a Python function"):
+        task_to_dict(Task(unchanged=True, allowed=[Allowed("a/b", when=bool)]))
