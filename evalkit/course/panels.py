@@ -119,6 +119,7 @@ class Panel(widgets.VBox):
         self.figure = new_figure(width, height)
         self.picture = widgets.HTML()
         self.table = widgets.HTML()
+        self.table.add_class("jp-RenderedHTMLCommon")  # JupyterLab's own style of tables
         self.redraw()
         for control in controls.values():
             control.observe(self.redraw, names="value")
