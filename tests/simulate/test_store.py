@@ -194,7 +194,8 @@ def test_no_set_of_stray_writes_cancels_out_or_touches_what_is_required(seed: in
             make(world, *(STRAYS[i].call for i in strays), *(edit.right for edit in EDITS))
             verdict = grade(before, snapshot(world.connection), TASK)
             assert verdict.credit == 1
-            return {finding.place.rstrip("0123456789") for finding in verdict.collateral}
+            places = {finding.place.rstrip("0123456789") for finding in verdict.collateral}
+            return {place for place in places if not place.endswith("updated_at")}
 
         alone = [places(i) for i in range(len(STRAYS))]
         assert all(alone)
