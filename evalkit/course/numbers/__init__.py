@@ -1,0 +1,157 @@
+"""Every number that the note states, and ours beside it.
+
+    uv run python -m evalkit.course.numbers
+
+prints the table and ends with status 1 if one disagrees. Each section's numbers are the tuple
+``NUMBERS`` of a file in this folder, found by being there. How a number must agree depends on
+where it comes from:
+
+- an input and a closed form must be equal as printed;
+- a simulated number must lie within three standard errors of the note's, taking both runs' chance
+  and the note's rounding into account, or, where we drew the whole thing again many times, within
+  the middle 99.7% of these redraws; the table says at which percentile.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+STANDARD_ERRORS = 3.0
+MIDDLE = (0.15, 99.85)  # percentiles: as unlikely as three standard errors
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number of ours that chance had a part in.
+
+    Parameters
+    ----------
+    value : float
+        In the unit of the note's number.
+    error : float
+        Its standard error; 0 for a count or a comparison that chance cannot have moved.
+    note_error : float, optional
+        The standard error of the note's figure; ours unless given, as if both drew as much.
+    redraws : array_like, optional
+        The same quantity from many independent redraws; the note's figure is ranked among them.
+    """
+
+    value: float
+    error: float = 0.0
+    note_error: float | None = None
+    redraws: ArrayLike | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of the note and how we come to it.
+
+    Parameters
+    ----------
+    id, section, chapter : str
+        What it is called, the note's section, and the chapter that shows it (``"01"``).
+    quantity : str
+        What it is the value of.
+    note : float
+        The note's value, in `unit`, printed with `digits` decimals.
+    unit : str
+        Percent, points, probability, count, ...
+    digits : int
+        Decimals that the note prints.
+    kind : {"input", "closed form", "simulated"}
+        Where it comes from.
+    ours : callable
+        Computes our value, in the same unit: a float, or an `Estimate` if it is simulated.
+    relation : {"=", ">"}
+        ``">"`` where the note says "above".
+    """
+
+    id: str
+    section: str
+    chapter: str
+    quantity: str
+    note: float
+    unit: str
+    digits: int
+    kind: Literal["input", "closed form", "simulated"]
+    ours: Callable[[], float | Estimate]
+    relation: Literal["=", ">"] = "="
+
+
+def mean(values: ArrayLike, scale: float = 1.0) -> Estimate:
+    """Return the mean of independent draws with its standard error.
+
+    Examples
+    --------
+    >>> mean([0, 1, 1, 0], scale=100)
+    Estimate(value=50.0, error=28.867513459481287, note_error=None, redraws=None)
+    """
+    draws = scale * np.asarray(values, dtype=float)
+    return Estimate(float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(draws.size)))
+
+
+def numbers() -> tuple[Number, ...]:
+    """Return all numbers of all sections, in the order of the chapters."""
+    files = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in files]
+    found = [number for module in modules for number in module.NUMBERS]
+    return tuple(sorted(found, key=lambda number: number.chapter))
+
+
+def table(which: Iterable[Number] | None = None) -> pd.DataFrame:
+    """Return one row a number: the note's value, ours, its uncertainty, and whether they agree.
+
+    Parameters
+    ----------
+    which : iterable of Number, optional
+        All unless given.
+    """
+    return pd.DataFrame([_row(number) for number in (numbers() if which is None else which)])
+
+
+def _row(number: Number) -> dict[str, object]:
+    computed = number.ours()
+    ours = computed if isinstance(computed, Estimate) else Estimate(float(computed))
+    agrees, how = agreement(number, ours)
+    return {
+        "id": number.id,
+        "chapter": number.chapter,
+        "quantity": number.quantity,
+        "unit": number.unit,
+        "note": ("> " if number.relation == ">" else "") + _printed(number, number.note),
+        "ours": _printed(number, ours.value),
+        "uncertainty": f"± {ours.error:.2g}" if ours.error else "",
+        "how": how,
+        "agrees": "yes" if agrees else "NO",
+    }
+
+
+def agreement(number: Number, ours: Estimate) -> tuple[bool, str]:
+    """Return whether a number agrees with the note's, and by which rule, in words."""
+    if number.relation == ">":
+        return ours.value > number.note, "above"
+    if ours.redraws is not None:
+        redraws = np.asarray(ours.redraws, dtype=float)
+        below, tied = np.mean(redraws < number.note), np.mean(redraws == number.note)
+        percentile = 100 * float(below + tied / 2)
+        return MIDDLE[0] <= percentile <= MIDDLE[1], f"percentile {percentile:.0f} of redraws"
+    note_error = ours.error if ours.note_error is None else ours.note_error
+    error = float(np.hypot(ours.error, note_error))
+    if number.kind != "simulated" or error == 0:
+        same = _printed(number, ours.value) == _printed(number, number.note)
+        return same, "equal as printed"
+    # The note's rounding may have moved its figure by half a unit of its last digit.
+    apart = max(0.0, abs(ours.value - number.note) - 0.5 * 10**-number.digits) / error
+    return apart <= STANDARD_ERRORS, f"{apart:.1f} standard errors apart"
+
+
+def _printed(number: Number, value: float) -> str:
+    return f"{value:.{number.digits}f}"
