@@ -3,6 +3,10 @@
 An agent, of whatever kind, is a `Policy`: one function of the call through which it acts, the
 instruction, and a generator. The simulated agents draw the luck of a whole episode first, as a
 `Plan`, and then act it out.
+
+The edit and write rates of the two are the note's. Their claim rates are a choice of ours: the note
+says only that Aggressive is more willing to claim success, and that its lead on three scoreboards
+reaches 24 points. The round values .10 and .33 give that lead on its own report (.831 against .592).
 """
 
 from __future__ import annotations
@@ -66,9 +70,6 @@ class Agent:
                 raise ValueError(f"{field}: {rate} is not a probability; give a number from 0 to 1")
 
 
-# The edit and write rates are the note's. The note says only that Aggressive is more willing to
-# claim success, and that it leads by 24 points on its own report. The claim rates are therefore a
-# choice: .10 and .33 are round values that give that lead (.592 against .831).
 CAREFUL = Agent("Careful", edit=0.86, write=0.004, claim_unfinished=0.10)
 AGGRESSIVE = Agent("Aggressive", edit=0.93, write=0.06, claim_unfinished=0.33)
 
