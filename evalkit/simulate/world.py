@@ -55,12 +55,22 @@ class Action:
     error: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Call:
-    """A call of a tool that has yet to be made."""
+    """A call of a tool that has yet to be made, written as `World.call` takes it.
+
+    Examples
+    --------
+    >>> Call("cancel_order", order_id="W1001")
+    Call(tool='cancel_order', arguments={'order_id': 'W1001'})
+    """
 
     tool: str
     arguments: Mapping[str, Any]
+
+    def __init__(self, tool: str, /, **arguments: Any) -> None:
+        object.__setattr__(self, "tool", tool)
+        object.__setattr__(self, "arguments", arguments)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def move(world: World, visit: int, hour: int) -> None:
 
 
 def to(visit: int, hour: int) -> Call:
-    return Call("move", {"visit": visit, "hour": hour})
+    return Call("move", visit=visit, hour=hour)
 
 
 def moved(visit: int) -> Edit:
@@ -46,7 +46,7 @@ CLINIC = Scenario(
     schema="CREATE TABLE visits (id INTEGER PRIMARY KEY, hour INTEGER NOT NULL) STRICT",
     fill=fill,
     tools=(look, move),
-    lookups=(Call("look", {"visit": 1}), Call("look", {"visit": 2})),
+    lookups=(Call("look", visit=1), Call("look", visit=2)),
     edits=(moved(1), moved(2), moved(3)),
     strays=(Stray("another visit moved", to(4, 15)),),
     task=Task(required={f"visits/{n}/hour": 14 for n in (1, 2, 3)}),
