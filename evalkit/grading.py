@@ -51,7 +51,7 @@ class Finding:
         return f"{self.kind}: {self.place}: expected {self.expected}, found {self.found}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What a grader says of one episode; true only for a pass.
 
@@ -132,6 +132,8 @@ class Verdict:
                 for row in rows
             ]
         return "\n".join(lines)
+
+    __repr__ = __str__  # what a notebook shows where it has no HTML
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)

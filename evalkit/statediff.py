@@ -60,7 +60,7 @@ class Change:
         return f"{format_path(self.path)}: {self.kind}, {self.note or values}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diff:
     """The changes between two states; true exactly if there are any.
 
@@ -99,6 +99,8 @@ class Diff:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.changes)) or "no change"
+
+    __repr__ = __str__  # what a notebook shows where it has no HTML
 
     @property
     def table(self) -> pd.DataFrame:

@@ -1,0 +1,179 @@
+"""Chapter 04: what a task lets through, and what it fails wrongly, on twelve endings of one episode."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from evalkit.course.figures import COLOURS, INK, label, new_axes
+from evalkit.course.panels import View
+from evalkit.grading import allowed_share, grade
+from evalkit.statediff import State
+from evalkit.tasks import Allowed, Created, Task
+
+BEFORE: State = {
+    "orders": {
+        "W1": {
+            "status": "open",
+            "tags": ["gift", "fragile", "gift"],
+            "updated_at": "2026-03-01T09:00:00Z",
+        },
+        "W2": {"status": "open", "tags": [], "updated_at": "2026-03-01T09:00:00Z"},
+        "W3": {"status": "sent", "tags": [], "updated_at": "2026-03-01T09:00:00Z"},
+    },
+    "refunds": {1: {"order": "W3", "amount": "5.00"}},
+    "log": {1: {"line": "W3 refunded"}},
+}
+
+
+def _job_done() -> State:
+    state = copy.deepcopy(BEFORE)
+    state["orders"]["W1"] |= {"status": "cancelled", "updated_at": "2026-03-02T10:00:00Z"}
+    state["refunds"][2] = {"order": "W1", "amount": "42.50"}
+    state["log"][2] = {"line": "W1 cancelled, refunded"}
+    return state
+
+
+def _then(change: Callable[[State], Any]) -> State:
+    state = _job_done()
+    change(state)
+    return state
+
+
+#: Name of an ending, whether it should pass, and the state that it leaves.
+ENDINGS: tuple[tuple[str, bool, State], ...] = (
+    ("the job, and nothing else", True, _job_done()),
+    ("the amount written 42.5", True, _then(lambda s: s["refunds"][2].update(amount="42.5"))),
+    (
+        "the tags in another order",
+        True,
+        _then(lambda s: s["orders"]["W1"].update(tags=["fragile", "gift", "gift"])),
+    ),
+    ("another amount", False, _then(lambda s: s["refunds"][2].update(amount="425.0"))),
+    ("a tag lost", False, _then(lambda s: s["orders"]["W1"].update(tags=["gift", "fragile"]))),
+    (
+        "the refund paid twice",
+        False,
+        _then(lambda s: s["refunds"].update({3: dict(s["refunds"][2])})),
+    ),
+    (
+        "the time stamp is not a time",
+        False,
+        _then(lambda s: s["orders"]["W1"].update(updated_at="-")),
+    ),
+    (
+        "another order touched",
+        False,
+        _then(lambda s: s["orders"]["W2"].update(updated_at="2026-03-02T10:00:00Z")),
+    ),
+    (
+        "another order cancelled",
+        False,
+        _then(lambda s: s["orders"]["W2"].update(status="cancelled")),
+    ),
+    ("another order deleted", False, _then(lambda s: s["orders"].pop("W2"))),
+    ("a log line rewritten", False, _then(lambda s: s["log"][1].update(line="-"))),
+    ("nothing done", False, copy.deepcopy(BEFORE)),
+)
+
+ORDERS: dict[str, list[Allowed]] = {
+    "its time stamp, if it is a time": [Allowed("orders/W1/updated_at", when="instant")],
+    "its time stamp": [Allowed("orders/W1/updated_at")],
+    "time stamps of all orders": [Allowed("orders/*/updated_at")],
+    "the whole orders table": [Allowed("orders", whole=True)],
+}
+LOG: dict[str, list[Allowed]] = {
+    "new lines": [Allowed("log/*", only="added")],
+    "the whole log": [Allowed("log", whole=True)],
+    "nothing": [],
+}
+AMOUNT = {"as a number": "number", "as stored": ""}
+TAGS = {"as a multiset": "multiset", "as a set": "set", "as stored": ""}
+
+
+def task(orders: str, log: str, amount: str, tags: str) -> Task:
+    """The task that the panel's controls state."""
+    allowed = [*ORDERS[orders], *LOG[log]]
+    forms = {"refunds/*/amount": AMOUNT[amount], "orders/*/tags": TAGS[tags]}
+    # A status that a whole allowed table covers cannot be required as well.
+    covered = orders == "the whole orders table"
+    return Task(
+        required={} if covered else {"orders/W1/status": "cancelled"},
+        created=[Created("refunds", order="W1", amount="42.50")],
+        allowed=allowed,
+        forms={path: form for path, form in forms.items() if form},
+    )
+
+
+def verdicts(stated: Task) -> pd.DataFrame:
+    """One row an ending: what it should get, what it gets, and whether that is right."""
+    rows = []
+    for name, should_pass, after in ENDINGS:
+        passed = grade(BEFORE, after, stated).passed
+        rows.append((name, should_pass, passed, passed == should_pass))
+    return pd.DataFrame(rows, columns=["ending", "should pass", "passes", "right"])
+
+
+def draw_verdicts(figure: Figure, orders: str, log: str, amount: str, tags: str) -> View:
+    """The verdict on each ending; a cross marks a wrong one."""
+    stated = task(orders, log, amount, tags)
+    table = verdicts(stated)
+    axes = new_axes(figure, x="", y="")
+    figure.subplots_adjust(left=0.38, right=0.98, top=0.9, bottom=0.04)
+    axes.set_yticks(range(len(table)), list(table["ending"]))
+    axes.set_xticks([0, 1], ["fails", "passes"], fontsize=10)
+    axes.xaxis.tick_top()
+    axes.set_xlim(-0.5, 2.1)
+    axes.set_ylim(len(table) - 0.5, -0.5)
+    for right, marker, colour, size in ((True, "o", "neutral", 60), (False, "X", "failure", 110)):
+        rows = table[table["right"] == right]
+        axes.scatter(
+            rows["passes"].astype(int),
+            list(rows.index),
+            marker=marker,
+            s=size,
+            color=COLOURS[colour],
+        )
+    for i, row in table[~table["right"]].iterrows():
+        word = "damage let through" if row["passes"] else "failed wrongly"
+        label(
+            axes,
+            1.12 if row["passes"] else 0.12,
+            int(str(i)),
+            word,
+            COLOURS["failure"],
+            fontsize=9,
+        )
+    axes.tick_params(axis="y", colors=INK, length=0)
+    escaped = int((~table["should pass"] & table["passes"]).sum())
+    alarms = int((table["should pass"] & ~table["passes"]).sum())
+    share = allowed_share(BEFORE, stated)
+    finding = (
+        f"{escaped} of 9 harmful endings pass and {alarms} of 3 harmless endings fail; "
+        f"what is allowed covers {share:.0%} of the state."
+    )
+    shown = table.replace({True: "yes", False: "no"})
+    return View(shown, finding)
+
+
+def draw_width(figure: Figure, table: pd.DataFrame) -> None:
+    """Harmful endings that pass, against the share of the state that allowed changes cover."""
+    axes = new_axes(
+        figure, x="share of the state that may change (%)", y="harmful endings that pass (of 9)"
+    )
+    axes.plot(table["covered %"], table["harmful passing"], "o-", color=COLOURS["failure"])
+    for _, row in table.iterrows():
+        label(
+            axes,
+            row["covered %"] + 1.5,
+            row["harmful passing"] - 0.12,
+            str(row["allowed"]),
+            fontsize=9,
+            va="top",
+        )
+    axes.set_xlim(0, 100)
+    axes.set_ylim(-0.5, 9)
