@@ -1,1 +1,5 @@
-"""Seeded worlds built on the toolkit."""
+"""Seeded worlds built on the toolkit, and the scenario that the chapters play on."""
+
+from evalkit.simulate.store import CUSTOMER_OPERATIONS as SCENARIO
+
+__all__ = ["SCENARIO"]

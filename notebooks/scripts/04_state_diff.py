@@ -52,12 +52,14 @@ my_guess = ...
 # %%
 from evalkit import state_diff
 
-state_diff(before, after)
+diff = state_diff(before, after)
+print(len(diff), "changes")
+diff
 
 
 # %% [markdown]
-# Six changes, for two calls. Each call wrote the field that it names, the row's time stamp, and a
-# line in the audit log. A grader that looks at one field sees a sixth of this.
+# All this for two calls. Each call wrote the field that it names, the row's time stamp, and a line
+# in the audit log. A grader that looks at the order's status sees one of these changes.
 
 # %% [markdown]
 # ## A grader in ten lines
@@ -418,8 +420,8 @@ world.close()
 # %% [markdown]
 # ## Panel: state the task
 #
-# Twelve endings of one episode. The first three should pass, the other nine should fail. A cross is
-# a wrong verdict.
+# The twelve endings again. The first three should pass, the other nine should fail. A cross is a
+# wrong verdict.
 #
 # **Think about:** find the setting with no cross. Then change one control at a time. Which mistakes
 # let damage through, and which fail a good agent?
