@@ -46,7 +46,7 @@ def chapter_map(folder: Path | str = ".") -> pd.DataFrame:
         }
         for name, teaches in CHAPTERS.items()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).set_index("chapter")
 
 
 def _is_in(folder: Path, name: str) -> bool:

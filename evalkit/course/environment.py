@@ -28,7 +28,7 @@ def environment() -> pd.DataFrame:
     rows |= {wanted.name: installed(wanted) for wanted in requirements()}
     rows["SQLite"] = "ok" if sqlite else "too old: install a newer Python, which brings its own"
     rows["a folder to write to"] = temporary_folder()
-    return pd.DataFrame({"needed": list(rows), "status": list(rows.values())})
+    return pd.DataFrame({"status": rows.values()}, index=pd.Index(rows, name="needed"))
 
 
 def requirements() -> list[Requirement]:

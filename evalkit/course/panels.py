@@ -133,7 +133,8 @@ class Panel(widgets.VBox):
         self.picture.value = picture(self.figure, self.view.finding)
         self.table.value = (
             f'<p role="status">{html.escape(self.view.finding)}</p>'
-            f"{self.view.table.to_html(index=False, border=0)}"
+            '<div style="display: inline-block;">'  # else JupyterLab centres the table
+            f"{self.view.table.to_html(index=False, border=0)}</div>"
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:

@@ -33,8 +33,10 @@ def asked_again(figure: Figure, success: float, times: int) -> View:
     axes.axvline(times, color=COLOURS["neutral"], linewidth=1)
     axes.set_ylim(-0.12, 1.12)
     always, ever = success**times, 1 - (1 - success) ** times
+    # Nearly certain is not certain: 1 - 1e-8 must not be printed as 100%.
+    at_least_once = "over 99.9%" if 0.999 < ever < 1 else f"{ever:.1%}"
     table = pd.DataFrame(
-        {"asked": [times], "every time": [f"{always:.1%}"], "at least once": [f"{ever:.1%}"]}
+        {"asked": [times], "every time": [f"{always:.1%}"], "at least once": [at_least_once]}
     )
     return View(
         table,
