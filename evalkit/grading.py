@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalkit.fitting import FittedTask, fit
+from evalkit.newrows import matching, nearest, unexplained
 from evalkit.paths import Path, field_count, find, format_path, places
 from evalkit.statediff import Change, State, state_diff
-from evalkit.tasks import Created, Invariant, ResolvedTask, Task, TaskError, is_allowed
-from evalkit.values import (
-    MISSING,
-    Forms,
-    StateError,
-    canonical,
-    check_value,
-    declare,
-    keyed_view,
-    show,
-)
+from evalkit.tasks import Invariant, Task, TaskError
+from evalkit.values import MISSING, Forms, canonical, declare, equals, keyed_view, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,12 +169,12 @@ def grade(before: State, after: State, task: Task) -> Verdict:
     collateral  orders/W2/status  no change    'pending' -> 'cancelled'
     met         orders/W1/status  'cancelled'  'cancelled'
     """
-    resolved = task.check(before)
+    fitted = fit(task, before)
     forms = declare(task.forms)
-    findings = [*_required(before, after, resolved, forms), *_deleted(after, resolved, forms)]
-    changes, created = _created(state_diff(before, after, task.forms), resolved, forms)
+    findings = [*_required(before, after, fitted, forms), *_deleted(after, fitted, forms)]
+    changes, created = _created(state_diff(before, after, task.forms), fitted, forms)
     findings += created
-    findings += _unasked(changes, before, after, task, resolved)
+    findings += _unasked(changes, before, after, task, fitted)
     findings += [f for i in task.invariants for f in _broken(i, before, after)]
     kinds = [f.kind for f in findings]
     met, missing = kinds.count("met"), kinds.count("missing")
@@ -214,121 +207,61 @@ def _notes(task: Task, kinds: list[str]) -> tuple[str, ...]:
     return ()
 
 
-def _equal(stated: Any, found: Any, path: Path, forms: Forms) -> bool:
-    """Whether a stated value and the one found are the same under the declared forms."""
-    if found is MISSING:
-        return False
-    normal = canonical(stated, path, forms)
-    try:
-        return bool(canonical(check_value(found, path), path, forms) == normal)
-    except StateError:  # a list of the agent's that breaks its form
-        return False
-
-
-def _required(
-    before: State, after: State, resolved: ResolvedTask, forms: Forms
-) -> Iterator[Finding]:
+def _required(before: State, after: State, fitted: FittedTask, forms: Forms) -> Iterator[Finding]:
     view = keyed_view(forms)
-    for path, expected in resolved.required.items():
+    for path, expected in fitted.required.items():
         old, found = find(before, path, MISSING, view), find(after, path, MISSING, view)
-        held = _equal(expected, old, path, forms)
+        held = equals(expected, old, path, forms)
         kind = "missing"
-        if _equal(expected, found, path, forms):
+        if equals(expected, found, path, forms):
             kind = "vacuous" if held else "met"
         yield Finding(kind, format_path(path), show(expected), show(found))
 
 
-def _deleted(after: State, resolved: ResolvedTask, forms: Forms) -> Iterator[Finding]:
-    for path in resolved.deleted:
+def _deleted(after: State, fitted: FittedTask, forms: Forms) -> Iterator[Finding]:
+    for path in fitted.deleted:
         found = find(after, path, MISSING, keyed_view(forms))
         kind = "met" if found is MISSING else "missing"
         yield Finding(kind, format_path(path), "nothing", show(found))
 
 
 def _created(
-    changes: Iterable[Change], resolved: ResolvedTask, forms: Forms
+    changes: Iterable[Change], fitted: FittedTask, forms: Forms
 ) -> tuple[list[Change], list[Finding]]:
-    """The changes that no created row explains, and a finding for each created row.
-
-    Specifications and new rows are matched one to one, so that as many as possible match and, among
-    such matchings, as few columns as possible are left unexplained. Those become changes.
-    """
+    """The changes that no created row explains, and a finding for each created row."""
     left, findings = list(changes), []
-    for table in dict.fromkeys(table for table, _ in resolved.created):
-        wanted = [row for t, row in resolved.created if t == table]
-        rows = [c for c in left if c.kind == "added" and c.path[:-1] == table]
-        rows = [c for c in rows if type(c.after) is dict]
-        pairs = _matching(wanted, rows, forms)
+    for table in dict.fromkeys(table for table, _ in fitted.created):
+        wanted = [row for t, row in fitted.created if t == table]
+        added = [c for c in left if c.kind == "added" and c.path[:-1] == table]
+        rows = [c for c in added if type(c.after) is dict]
+        pairs = matching(wanted, rows, forms)
+        unmatched = [row for j, row in enumerate(rows) if j not in pairs.values()]
         for i, spec in enumerate(wanted):
-            where = f"{format_path(table)}: a new row"
-            if i not in pairs:
-                near = _nearest(
-                    spec, [r for j, r in enumerate(rows) if j not in pairs.values()], forms
-                )
-                findings.append(Finding("missing", where, show(spec.columns, 200), near))
-                continue
-            row = rows[pairs[i]]
-            left.remove(row)
-            left += [
-                Change((*row.path, column), MISSING, row.after[column])
-                for column in _unexplained(spec, row)
-            ]
-            findings.append(Finding("met", where, show(spec.columns, 200), format_path(row.path)))
+            found = (
+                format_path(rows[pairs[i]].path) if i in pairs else nearest(spec, unmatched, forms)
+            )
+            kind, where = "met" if i in pairs else "missing", f"{format_path(table)}: a new row"
+            findings.append(Finding(kind, where, show(spec.columns, 200), found))
+        for i, j in pairs.items():
+            left.remove(rows[j])
+            left += unexplained(wanted[i], rows[j])
     return left, findings
 
 
-def _matching(wanted: list[Created], rows: list[Change], forms: Forms) -> dict[int, int]:
-    """Specification to row, by optimal assignment."""
-    from scipy.optimize import linear_sum_assignment
-
-    never = 1 + sum(len(row.after) for row in rows)
-    cost = np.array(
-        [
-            [never if _wrong(spec, row, forms) else len(_unexplained(spec, row)) for row in rows]
-            for spec in wanted
-        ]
-    ).reshape(len(wanted), len(rows))
-    pairs = zip(*linear_sum_assignment(cost), strict=True)
-    return {int(i): int(j) for i, j in pairs if cost[i, j] < never}
-
-
-def _wrong(spec: Created, row: Change, forms: Forms) -> list[Any]:
-    """The stated columns that a row does not hold as stated."""
-    return [
-        column
-        for column, value in spec.columns.items()
-        if not _equal(value, row.after.get(column, MISSING), (*row.path, column), forms)
-    ]
-
-
-def _unexplained(spec: Created, row: Change) -> list[Any]:
-    """The columns of a row that are neither stated nor free."""
-    return [c for c in row.after if c not in spec.columns and c not in spec.free]
-
-
-def _nearest(spec: Created, rows: list[Change], forms: Forms) -> str:
-    """The new row that comes closest to a specification, in words."""
-    if not rows:
-        return "no such row"
-    row = min(rows, key=lambda r: len(_wrong(spec, r, forms)))
-    wrong = [f"{c} {show(row.after.get(c, MISSING))}" for c in _wrong(spec, row, forms)]
-    return f"{format_path(row.path)} comes closest, with {', '.join(map(str, wrong)) or 'a twin'}"
-
-
 def _unasked(
-    changes: Iterable[Change], before: State, after: State, task: Task, resolved: ResolvedTask
+    changes: Iterable[Change], before: State, after: State, task: Task, fitted: FittedTask
 ) -> Iterator[Finding]:
     """A finding for each change that no requirement explains: allowed, or collateral."""
     view = keyed_view(declare(task.forms))
-    required = set(map(canonical, resolved.required))  # typed, so that key True is not key 1
-    deleted = set(map(canonical, resolved.deleted))
+    required = set(map(canonical, fitted.required))  # typed, so that key True is not key 1
+    deleted = set(map(canonical, fitted.deleted))
     for change in changes:
         above = (canonical(change.path[:n]) for n in range(1, len(change.path) + 1))
         if not required.isdisjoint(above):
             continue
         if change.kind == "removed" and canonical(change.path) in deleted:
             continue
-        ok = is_allowed(change.path, before, after, task.allowed, view)
+        ok = any(a.allows(change.path, before, after, view) for a in task.allowed)
         values = change.note or f"{show(change.before)} -> {show(change.after)}"
         yield Finding(
             "allowed" if ok else "collateral",

@@ -7,18 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from evalkit.paths import (
-    Path,
-    PathError,
-    View,
-    find,
-    format_path,
-    key_text,
-    matches,
-    places,
-    resolve,
-    split_path,
-)
+from evalkit.paths import Path, PathError, View, find, key_text, matches, split_path
 from evalkit.statediff import State, state_diff
 from evalkit.values import MISSING, StateError, check_value, declare, has_form, keyed_view
 
@@ -100,7 +89,7 @@ class Allowed:
             raise TaskError(f"{self}: when={self.when!r}; write 'instant', 'number' or a function")
         if self.when is not None and not isinstance(self.when, str) and not callable(self.when):
             raise TaskError(f"{self}: when={self.when!r} is not callable")
-        short = segments[-1] == "*" and len(_without_last_stars(segments)) < 2
+        short = segments[-1] == "*" and len(without_last_stars(segments)) < 2
         if short and not self.may_cover_a_table:
             raise TaskError(self.too_wide)
 
@@ -120,22 +109,25 @@ class Allowed:
             "or say whole=True"
         )
 
-    def holds(self, old: Any, new: Any) -> bool:
-        """Whether a change of the allowed place, from one value to another, is within the limits.
+    def allows(self, path: Path, before: State, after: State, view: View) -> bool:
+        """Whether a change at a path is allowed.
 
-        Either value is `MISSING` where the state holds nothing.
+        What limits it is looked at where the pattern points, which may be above the change:
+        ``only="added"`` on a row allows new rows, never a field that is added to an old one.
         """
+        place = path[: len(split_path(self.path))]
+        if not matches(self.path, place):
+            return False
+        old, new = find(before, place, MISSING, view), find(after, place, MISSING, view)
         kind = "added" if old is MISSING else "removed" if new is MISSING else "changed"
-        if self.only and kind != self.only:
+        if self.only not in ("", kind):
             return False
         if self.when is None:
             return True
-        if new is MISSING:
-            return False
         if isinstance(self.when, str):
             return has_form(new, self.when)
         try:
-            return bool(self.when(new))
+            return new is not MISSING and bool(self.when(new))
         except Exception:  # the value is the agent's, so an odd one must not stop the grading
             return False
 
@@ -233,7 +225,7 @@ class Task:
     ------
     TaskError
         If an entry is impossible; the message names it. Paths are checked against a state by
-        `check`, which `grade` calls.
+        `grade`.
 
     Examples
     --------
@@ -335,9 +327,10 @@ class Task:
         free_columns = {
             split_path(table): tuple(columns) for table, columns in (free or {}).items()
         }
+        view = keyed_view(declare(forms or {}))
         for change in state_diff(before, gold, forms):
             table, value = change.path[:-1], change.after
-            if is_allowed(change.path, before, gold, allowed, keyed_view(declare(forms or {}))):
+            if any(a.allows(change.path, before, gold, view) for a in allowed):
                 continue
             if change.kind == "removed":
                 deleted.append(change.path)
@@ -351,71 +344,6 @@ class Task:
         )
         return task if required or created or deleted else replace(task, unchanged=True)
 
-    def check(self, before: State) -> ResolvedTask:
-        """The task with its paths found in a state.
-
-        Raises
-        ------
-        TaskError
-            If a path names an unknown table or place, or an allowed pattern covers a whole table
-            without saying so.
-
-        Examples
-        --------
-        >>> _ = Task(required={"ordres/W1/status": "cancelled"}).check({"orders": {"W1": {}}})
-        Traceback (most recent call last):
-        ...
-        evalkit.tasks.TaskError: required['ordres/W1/status']: there is no 'ordres' (there are:
-        'orders')
-        """
-        view = keyed_view(declare(self.forms))
-        required: dict[Path, Any] = {}
-        for path, value in self.required.items():
-            entry = f"required[{path!r}]"
-            found = _resolved(path, before, view, entry)
-            _must_exist(found, before, view, entry, new=True)
-            if found in required:
-                raise TaskError(f"{entry}: {format_path(found)} is required twice")
-            required[found] = value
-        deleted = {f"deleted[{i}]": path for i, path in enumerate(self.deleted)}
-        tables = {f"created[{i}]": row.table for i, row in enumerate(self.created)}
-        for entry, path in (deleted | tables).items():
-            _must_exist(_resolved(path, before, view, entry), before, view, entry)
-        for allowed in self.allowed:
-            if not allowed.may_cover_a_table and _covers_a_table(allowed, before):
-                raise TaskError(allowed.too_wide)
-        return ResolvedTask(
-            required,
-            tuple((resolve(row.table, before, view), row) for row in self.created),
-            tuple(resolve(path, before, view) for path in self.deleted),
-        )
-
-
-@dataclass(frozen=True)
-class ResolvedTask:
-    """The entries of a task with their typed paths in one before state."""
-
-    required: dict[Path, Any]
-    created: tuple[tuple[Path, Created], ...]
-    deleted: tuple[Path, ...]
-
-
-def is_allowed(
-    path: Path, before: State, after: State, allowed: Iterable[Allowed], view: View
-) -> bool:
-    """Whether a change at a path, or at one above it, is allowed.
-
-    What limits an allowed change is looked at where its pattern points: ``only="added"`` on a row
-    allows new rows, never a field that is added to an old one.
-    """
-    for entry in allowed:
-        head = path[: len(split_path(entry.path))]
-        if matches(entry.path, head) and entry.holds(
-            find(before, head, MISSING, view), find(after, head, MISSING, view)
-        ):
-            return True
-    return False
-
 
 def _covers_text(allowed: Allowed, segments: Path) -> bool:
     """The same for a path that is not found in a state yet, by the text of its keys."""
@@ -425,36 +353,11 @@ def _covers_text(allowed: Allowed, segments: Path) -> bool:
     )
 
 
-def _covers_a_table(allowed: Allowed, before: State) -> bool:
-    """Whether a pattern, its last stars aside, names a mapping that holds only mappings."""
-    head = _without_last_stars(split_path(allowed.path))
-    pattern = "/".join(head) if isinstance(allowed.path, str) else head
-    nodes = places(pattern, before).values() if head else [before]
-    return any(
-        type(node) is dict and node and all(type(row) is dict for row in node.values())
-        for node in nodes
-    )
-
-
-def _without_last_stars(segments: Path) -> Path:
+def without_last_stars(segments: Path) -> Path:
+    """A pattern up to its last segment that is no star."""
     while segments and segments[-1] == "*":
         segments = segments[:-1]
     return segments
-
-
-def _must_exist(path: Path, before: State, view: View, entry: str, new: bool = False) -> None:
-    """Raise if a path leads nowhere (its last key may be ``new``); the message lists what there is."""
-    for i, key in enumerate(path):
-        node = view(find(before, path[:i], MISSING, view), path[:i])
-        if type(node) is not dict:
-            raise TaskError(f"{entry}: {format_path(path[:i])} is a single value")
-        if new and i == len(path) - 1:
-            return
-        if key not in node:
-            where = f"{format_path(path[:i])} has no {key!r}" if i else f"there is no {key!r}"
-            few = ", ".join(map(repr, list(node)[:6])) or "nothing"
-            more = ", ..." if len(node) > 6 else ""
-            raise TaskError(f"{entry}: {where} (there are: {few}{more})")
 
 
 def _checked(path: Any, entry: str, exact: bool = False) -> Path:
@@ -465,13 +368,6 @@ def _checked(path: Any, entry: str, exact: bool = False) -> Path:
     if exact and isinstance(path, str) and "*" in segments:
         raise TaskError(f"{entry}: names one place, so it can hold no '*'")
     return segments
-
-
-def _resolved(path: str | Path, before: State, view: View, entry: str) -> Path:
-    try:
-        return resolve(path, before, view)
-    except PathError as error:
-        raise TaskError(f"{entry}: {error}") from None
 
 
 def _value(value: Any, entry: str) -> Any:

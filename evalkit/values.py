@@ -344,6 +344,20 @@ def has_form(value: Any, name: str) -> bool:
     return type(_SCALAR_FORMS[name](value)) is _Form
 
 
+def equals(stated: Any, found: Any, path: Path, forms: Forms) -> bool:
+    """Whether a stated value and the one found are the same under the declared forms.
+
+    A value found that breaks its form is not the stated one; a stated one raises `StateError`.
+    """
+    if found is MISSING:
+        return False
+    normal = canonical(stated, path, forms)
+    try:
+        return bool(canonical(check_value(found, path), path, forms) == normal)
+    except StateError:  # a list of the agent's that breaks its form
+        return False
+
+
 # --- taking in and showing ----------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from evalkit.fitting import fit
 from evalkit.tasks import Allowed, Between, Created, Invariant, Task, TaskError
 
 STATE = {
@@ -65,7 +66,7 @@ def test_an_impossible_entry_is_named_when_the_task_is_built(entries: dict, mess
 )
 def test_a_path_that_leads_nowhere_is_named_with_what_there_is(entries: dict, message: str) -> None:
     with pytest.raises(TaskError, match=message):
-        Task(**entries).check(STATE)
+        fit(Task(**entries), STATE)
 
 
 @pytest.mark.parametrize("path", ["*", "*/*", "*/*/*", "log/*", "log/*/*", ("log", "*")])
@@ -86,7 +87,7 @@ def test_a_pattern_over_a_whole_table_must_say_so(path: object) -> None:
     ],
 )
 def test_fields_one_row_or_a_table_in_words_may_be_allowed(allowed: Allowed) -> None:
-    Task(unchanged=True, allowed=[allowed]).check(STATE)
+    fit(Task(unchanged=True, allowed=[allowed]), STATE)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_any_single_unlisted_change_to_a_passing_state_fails(data: Any) -> None:
 
 @given(STATES, STATES)
 def test_only_what_is_allowed_may_differ(before: Any, after: Any) -> None:
-    allowed = [Allowed("t/*/x"), Allowed("u/*", only="added")]
+    allowed = [Allowed("t/*/x", whole=True), Allowed("u/*", only="added")]
     verdict = grade(before, after, Task(unchanged=True, allowed=allowed))
     for change in state_diff(before, after):
         field = change.path[0] == "t" and len(change.path) >= 3 and change.path[2] == "x"

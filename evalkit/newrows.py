@@ -1,0 +1,58 @@
+"""New rows matched one to one with what a task says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evalkit.paths import format_path
+from evalkit.statediff import Change
+from evalkit.tasks import Created
+from evalkit.values import MISSING, Forms, equals, show
+
+
+def matching(wanted: list[Created], rows: list[Change], forms: Forms) -> dict[int, int]:
+    """The index of the row that each specification gets, by optimal assignment.
+
+    As many as possible match and, among such matchings, as few columns as possible are left
+    unexplained. A specification that no row fits has no entry.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    never = 1 + sum(len(row.after) for row in rows)
+    cost = np.array(
+        [
+            [never if _wrong(spec, row, forms) else len(unexplained(spec, row)) for row in rows]
+            for spec in wanted
+        ]
+    ).reshape(len(wanted), len(rows))
+    pairs = zip(*linear_sum_assignment(cost), strict=True)
+    return {int(i): int(j) for i, j in pairs if cost[i, j] < never}
+
+
+def _wrong(spec: Created, row: Change, forms: Forms) -> list[Any]:
+    """The stated columns that a row does not hold as stated."""
+    return [
+        column
+        for column, value in spec.columns.items()
+        if not equals(value, row.after.get(column, MISSING), (*row.path, column), forms)
+    ]
+
+
+def unexplained(spec: Created, row: Change) -> list[Change]:
+    """The columns of a new row that are neither stated nor free, each as a change."""
+    return [
+        Change((*row.path, column), MISSING, value)
+        for column, value in row.after.items()
+        if column not in spec.columns and column not in spec.free
+    ]
+
+
+def nearest(spec: Created, rows: list[Change], forms: Forms) -> str:
+    """The new row that comes closest to a specification, in words."""
+    if not rows:
+        return "no new row"
+    row = min(rows, key=lambda r: len(_wrong(spec, r, forms)))
+    wrong = [f"{c} {show(row.after.get(c, MISSING))}" for c in _wrong(spec, row, forms)]
+    return f"{format_path(row.path)} comes closest, with {', '.join(wrong)}"
