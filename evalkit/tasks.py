@@ -89,6 +89,8 @@ class Allowed:
             raise TaskError(f"{self}: when={self.when!r}; write 'instant', 'number' or a function")
         if self.when is not None and not isinstance(self.when, str) and not callable(self.when):
             raise TaskError(f"{self}: when={self.when!r} is not callable")
+        if type(self.whole) is not bool:
+            raise TaskError(f"{self}: whole={self.whole!r}; write True or False")
         short = segments[-1] == "*" and len(without_last_stars(segments)) < 2
         if short and not self.may_cover_a_table:
             raise TaskError(self.too_wide)
@@ -168,8 +170,10 @@ class Created:
     ) -> None:
         where = f"Created({table!r})"
         _checked(table, where)
-        if isinstance(free, str):
+        if isinstance(free, str) or not isinstance(free, Iterable):
             raise TaskError(f"{where}: free={free!r}; write a list of columns, [{free!r}]")
+        if not isinstance(columns or {}, Mapping):
+            raise TaskError(f"{where}: columns={columns!r}; write column names with their values")
         values = _value({**(columns or {}), **named}, where)
         if not values:
             raise TaskError(f"{where}: name at least one column and its value")
@@ -255,6 +259,11 @@ class Task:
                 if name in kinds and not isinstance(entry, kinds[name]):
                     raise TaskError(f"{name}[{i}]: {entry!r} is not a {kinds[name].__name__}(...)")
             object.__setattr__(self, name, entries)
+        for name in ("required", "forms"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise TaskError(f"{name}={getattr(self, name)!r}: write paths with their values")
+        if type(self.unchanged) is not bool:
+            raise TaskError(f"unchanged={self.unchanged!r}; write True or False")
         required = {}
         for path, value in self.required.items():
             _checked(path, f"required[{path!r}]", exact=True)
