@@ -83,11 +83,10 @@ def snapshot(
     if isinstance(cells, str):
         raise StateError(f"cells is a list of patterns; write cells=[{cells!r}]")
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if os.path.isdir(path):  # Path.is_dir may raise
-            return _directory(path, "", tuple(cells))
+        if os.path.isdir(source):
+            return _directory(Path(source), "", tuple(cells))
         if not cells:
-            return _file(path)
+            return _file(source)
     if cells:
         raise StateError("cells goes with a directory, which the source is not")
     if isinstance(source, sqlite3.Connection):
@@ -113,12 +112,13 @@ def _copy(state: State) -> State:
 # --- one file -----------------------------------------------------------------------------
 
 
-def _file(path: Path) -> State:
+def _file(source: str | os.PathLike[str]) -> State:
     try:
-        regular = stat.S_ISREG(path.stat().st_mode)
+        regular = stat.S_ISREG(os.stat(source).st_mode)
     except (OSError, ValueError) as error:
-        hint = "; json.loads JSON text first" if "{" in str(path) else ""
-        raise StateError(f"{path}: names no file or directory: {error}{hint}") from error
+        hint = "; json.loads JSON text first" if "{" in str(source) else ""
+        raise StateError(f"{source}: names no file or directory: {error}{hint}") from error
+    path = Path(source)
     if not regular:
         raise StateError(f"{path}: is neither a file nor a directory")
     if path.suffix.lower() not in _PARSERS:

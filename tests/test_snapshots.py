@@ -1,0 +1,474 @@
+"""Snapshots of files, directories, nested JSON and data frames."""
+
+import copy
+import gzip
+import hashlib
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit.snapshots import snapshot
+from evalkit.statediff import state_diff
+from evalkit.values import StateError, same
+
+STATES = Path(__file__).parents[2] / "shared" / "data" / "states"
+
+
+def paths(before: dict, after: dict) -> list[tuple]:
+    return [change.path for change in state_diff(before, after)]
+
+
+# --- what to copy -------------------------------------------------------------------------
+
+
+def test_the_source_decides_how_it_is_read(tmp_path: Path) -> None:
+    database = tmp_path / "store.sqlite"
+    with closing(sqlite3.connect(database)) as db:
+        db.executescript("CREATE TABLE t (k PRIMARY KEY); INSERT INTO t VALUES (1)")
+        rows = {1: {"k": 1}}
+        assert snapshot(db)["t"] == rows
+        assert snapshot(database)["t"] == snapshot(str(database))["t"] == rows
+    (tmp_path / "a.json").write_text('{"t": {"1": {"k": 1}}}')
+    (tmp_path / "a.CSV").write_text("k,l\n1,x\n")
+    assert snapshot(tmp_path / "a.json") == {"t": {"1": {"k": 1}}}
+    assert snapshot(tmp_path / "a.CSV") == {1: {"k": "1", "l": "x"}}
+    assert set(snapshot(tmp_path)) == {".", "a.json", "a.CSV", "store.sqlite"}
+    frame = pd.DataFrame({"k": [1]}, index=[1])
+    assert snapshot({"t": frame}) == {"t": rows}
+    assert snapshot(frame) == snapshot(types.MappingProxyType(rows)) == rows
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["nowhere.db", "", '{"json": 1}', "nul\0byte", Path("nowhere"), 7, None, [{"a": 1}], {1, 2}],
+)
+def test_what_is_no_source_is_an_error_that_says_so(source: Any) -> None:
+    named = str(source) if isinstance(source, str | Path) else type(source).__name__
+    with pytest.raises(StateError) as caught:
+        snapshot(source)
+    assert named in str(caught.value)
+
+
+def test_a_file_that_is_neither_kind_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database, but longer than its header would be")
+    os.mkfifo(tmp_path / "pipe.json")
+    for name in ("notes.txt", "pipe.json"):
+        with pytest.raises(StateError, match=name):
+            snapshot(tmp_path / name)
+
+
+def test_pandas_is_imported_only_when_a_frame_is_given() -> None:
+    code = (
+        "import sys; from evalkit.snapshots import snapshot; snapshot({'a': 1});"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- nested JSON --------------------------------------------------------------------------
+
+
+def test_a_change_in_place_after_the_snapshot_is_seen() -> None:
+    live: dict = {"o": {"items": [1], "box": {"n": ([1],)}}}
+    before = snapshot(live)
+    live["o"]["items"].append(2)
+    live["o"]["box"]["n"][0].append(2)
+    assert paths(before, snapshot(live)) == [("o", "items"), ("o", "box", "n")]
+
+
+def test_what_cannot_be_compared_is_refused_with_its_path() -> None:
+    cyclic: dict = {"a": {}}
+    cyclic["a"]["b"] = cyclic
+    for value, path in (({"a": {"b": {1}}}, "a/b"), ({"a": [1j]}, "a"), (cyclic, "a/b")):
+        with pytest.raises(StateError, match=path):
+            snapshot(value)
+
+
+# --- one file -----------------------------------------------------------------------------
+
+MALFORMED = {
+    ".json": {
+        '{"a": 1,\n "b": {"c": 1,\n "c": 2}}': "line 3: the key 'c' is there twice",
+        '{"}": 1, "x": "{",\n "a\\"": {"q": []}, "q": 1,\n "a\\u0022": 2}': "line 3: the key",
+        '{"a": [{"k": 1},\n{"k": 1, "k": 1}]}': "line 2: the key 'k'",
+        '{"a": 1,\n\n}': "line 3",
+        "[1]": "line 1: a state is an object, not a list",
+        "": "line 1",
+        '{"a": ' + "[" * 200 + "]" * 200 + "}": "nested deeper",
+        '{"a": ' + "[" * 9999 + "]" * 9999 + "}": "recursion",
+        '{"a": ' + "1" * 5000 + "}": "4300 digits",
+    },
+    ".csv": {
+        "": "line 1: there is no header",
+        "\na,b\n": "line 1: there is no header",
+        "a,b,a\n1,2,3\n": "line 1: .* a column twice",
+        "a,b\n1,2\n3\n": "line 3: 1 fields under 2 columns",
+        'a,b\n"1\n1",2\n3,4,5\n': "line 4: 3 fields under 2 columns",
+        "a,b\n1,2\n\n3,4\n": "line 3: 0 fields under 2 columns",
+        'a,b\n1,"2"x\n': "line 2",
+        'a,b\n1,"2\n': "line 2",
+    },
+}
+MALFORMED_FILES = [(kind, text) for kind, texts in MALFORMED.items() for text in texts]
+
+
+@pytest.mark.parametrize(("kind", "text"), MALFORMED_FILES)
+def test_a_malformed_file_is_an_error_that_names_file_and_line(
+    tmp_path: Path, kind: str, text: str
+) -> None:
+    path = tmp_path / f"state{kind}"
+    path.write_text(text)
+    with pytest.raises(StateError, match=rf"state\{kind}: .*{MALFORMED[kind][text]}"):
+        snapshot(path)
+
+
+@pytest.mark.parametrize("kind", [".json", ".csv"])
+def test_a_file_that_is_not_utf8_is_an_error_that_names_the_line(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"state{kind}"
+    path.write_bytes(b"a,b\n1,\xff\n")
+    with pytest.raises(StateError, match=rf"state\{kind}: line 2: is not UTF-8"):
+        snapshot(path)
+
+
+def test_values_of_a_json_file_are_typed(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(
+        '\ufeff{"a": NaN, "b": -Infinity, "c": 1, "d": 1.0, "e": true, "f": -0.0}', "utf-8"
+    )
+    expected = {"a": float("nan"), "b": float("-inf"), "c": 1, "d": 1.0, "e": True, "f": -0.0}
+    assert same(snapshot(path), expected)
+
+
+def test_cells_of_a_csv_file_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_bytes(b'\xef\xbb\xbfid,note\r\n01,"two\r\nlines, ""quoted"""\r\n1,\r\n')
+    assert snapshot(path) == {
+        1: {"id": "01", "note": 'two\r\nlines, "quoted"'},
+        2: {"id": "1", "note": ""},
+    }
+
+
+# --- a directory --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "world"
+    (root / "tickets" / "old").mkdir(parents=True)
+    (root / "tickets" / "T-1.json").write_text('{"status": "open"}')
+    (root / "tickets" / "old" / "T-0.json").write_text('{"status": "closed"}')
+    (root / "stock.csv").write_text("sku,qty\ntea,2\nrice,3\n")
+    for path in root.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    root.chmod(0o755)
+    return root
+
+
+def test_a_directory_is_nested_as_it_is(folder: Path) -> None:
+    state = snapshot(folder)
+    assert list(state) == [".", "stock.csv", "tickets"]
+    assert state["."] == state["tickets"]["."] == {"kind": "directory", "mode": "755"}
+    assert state["tickets"]["T-1.json"] == {
+        "kind": "file",
+        "mode": "644",
+        "sha256": hashlib.sha256(b'{"status": "open"}').hexdigest(),
+    }
+    assert snapshot(str(folder)) == state
+
+
+def test_an_edit_of_the_same_size_and_time_is_seen(folder: Path) -> None:
+    path = folder / "stock.csv"
+    before, info = snapshot(folder), path.stat()
+    path.write_text("sku,qty\ntea,3\nrice,2\n")
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (info.st_size, info.st_mtime_ns)
+    assert paths(before, snapshot(folder)) == [("stock.csv", "sha256")]
+
+
+EDITS = {
+    "a mode": (lambda f: (f / "stock.csv").chmod(0o600), [("stock.csv", "mode")]),
+    "a sticky bit": (lambda f: (f / "tickets").chmod(0o1755), [("tickets", ".", "mode")]),
+    "its own mode": (lambda f: f.chmod(0o700), [(".", "mode")]),
+    "a file more": (lambda f: (f / "tickets" / "x").write_text(""), [("tickets", "x")]),
+    "a hidden file": (lambda f: (f / ".x").write_text(""), [(".x",)]),
+    "an empty directory": (lambda f: (f / "x").mkdir(), [("x",)]),
+    "a file less": (lambda f: (f / "stock.csv").unlink(), [("stock.csv",)]),
+    "a new name": (
+        lambda f: (f / "stock.csv").rename(f / "Stock.csv"),
+        [("stock.csv",), ("Stock.csv",)],
+    ),
+    "a time": (lambda f: os.utime(f / "stock.csv", (1, 1)), []),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_a_directory_is_seen(folder: Path, edit: str) -> None:
+    before = snapshot(folder)
+    make, expected = EDITS[edit]
+    make(folder)
+    assert paths(before, snapshot(folder)) == expected
+
+
+def test_links_are_never_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("x")
+    (folder / "away").symlink_to(tmp_path / "outside")
+    (folder / "round").symlink_to(folder)
+    (folder / "broken").symlink_to("nowhere")
+    (folder / "stock.csv").unlink()
+    (folder / "stock.csv").symlink_to("tickets/T-1.json")
+    state = snapshot(folder, cells=["*"])
+    assert state["away"] == {"kind": "link", "target": str(tmp_path / "outside")}
+    assert state["round"] == {"kind": "link", "target": str(folder)}
+    assert state["broken"] == {"kind": "link", "target": "nowhere"}
+    assert state["stock.csv"] == {"kind": "link", "target": "tickets/T-1.json"}
+
+
+@pytest.fixture
+def listening(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(folder)  # the address of a socket must be short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("door")
+        yield
+
+
+@pytest.mark.usefixtures("listening")
+def test_what_would_wait_for_ever_is_never_opened(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.json", 0o644)
+    state = snapshot(folder, cells=["*"])
+    assert state["pipe.json"] == {"kind": "fifo", "mode": "644"}
+    assert state["door"]["kind"] == "socket"
+
+
+def test_names_that_are_not_utf8_are_kept(folder: Path) -> None:
+    name = os.fsdecode(b"a\xff\n")
+    (folder / name).write_text("x")
+    (folder / f"{name}.json").write_text("{}")
+    state = snapshot(folder, cells=["*.json"])
+    assert state[name]["kind"] == "file"
+    assert state[f"{name}.json"]["content"] == {}
+
+
+def test_files_are_read_to_the_cell_where_asked(folder: Path) -> None:
+    before = snapshot(folder, cells=["*.csv", "tickets/T-*.json"])
+    assert before["stock.csv"] == {
+        "kind": "file",
+        "mode": "644",
+        "rows": {1: {"sku": "tea", "qty": "2"}, 2: {"sku": "rice", "qty": "3"}},
+    }
+    assert before["tickets"]["T-1.json"]["content"] == {"status": "open"}
+    assert "sha256" in before["tickets"]["old"]["T-0.json"]
+    (folder / "stock.csv").write_text('sku,qty\n"tea",2\nrice,4\n')
+    (folder / "tickets" / "T-1.json").write_text('{ "status":"closed" }\n')
+    after = snapshot(folder, cells=["*.csv", "tickets/T-*.json"])
+    assert paths(before, after) == [
+        ("stock.csv", "rows", 2, "qty"),
+        ("tickets", "T-1.json", "content", "status"),
+    ]
+
+
+@pytest.mark.parametrize(("kind", "text"), [(k, t) for k, t in MALFORMED_FILES if t != "[1]"])
+def test_a_malformed_file_in_a_directory_keeps_its_hash_and_says_why(
+    folder: Path, kind: str, text: str
+) -> None:
+    path = folder / f"x{kind}"
+    path.write_text(text)
+    node = snapshot(folder, cells=["*.csv", "*.json"])[path.name]
+    assert set(node) == {"kind", "mode", "sha256", "unreadable"}
+    path.write_bytes(text.encode() + b"\xff")
+    edited = snapshot(folder, cells=["*.csv", "*.json"])[path.name]
+    assert edited["sha256"] != node["sha256"]
+
+
+def test_a_list_in_a_json_file_and_a_pattern_of_other_files_lose_nothing(folder: Path) -> None:
+    (folder / "list.json").write_text("[1, null]")
+    (folder / "notes.txt").write_text("x")
+    state = snapshot(folder, cells=["*"])
+    assert state["list.json"]["content"] == [1, None]
+    assert set(state["notes.txt"]) == {"kind", "mode", "sha256", "unreadable"}
+
+
+def test_cells_that_make_no_sense_are_refused(folder: Path) -> None:
+    with pytest.raises(StateError, match=r"write cells=\['\*\.csv'\]"):
+        snapshot(folder, cells="*.csv")
+    for source in ({"a": 1}, folder / "stock.csv"):
+        with pytest.raises(StateError, match="cells goes with a directory"):
+            snapshot(source, cells=["*.csv"])
+
+
+def test_what_cannot_be_read_is_an_error_that_names_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = {str(folder / "stock.csv"), str(folder / "tickets" / "old")}
+
+    def guard(function: Any) -> Any:
+        def guarded(path: Any, *args: Any, **kwargs: Any) -> Any:
+            if str(path) in closed:
+                raise PermissionError(13, "Permission denied", str(path))
+            return function(path, *args, **kwargs)
+
+        return guarded
+
+    # Under root no file is closed, so that the operating system's refusal is played.
+    monkeypatch.setattr("builtins.open", guard(open))
+    monkeypatch.setattr("io.open", guard(open))
+    monkeypatch.setattr(os, "listdir", guard(os.listdir))
+    for name, cells in (("stock.csv", ()), ("stock.csv", ["*.csv"]), ("tickets/old", ())):
+        closed.clear()
+        closed.add(str(folder / name))
+        with pytest.raises(StateError, match=f"{name}: cannot be read: Permission denied"):
+            snapshot(folder, cells=cells)
+
+
+# --- data frames --------------------------------------------------------------------------
+
+
+def test_a_frame_gives_plain_python_values() -> None:
+    moment = datetime(2026, 3, 1, 12, tzinfo=ZoneInfo("Europe/Paris"))
+    columns: dict[str, Any] = {
+        "whole": np.array([1, 2], dtype=np.int8),
+        "real": np.array([0.5, np.nan]),
+        "flag": [True, False],
+        "nullable": pd.array([1, None], dtype="Int64"),
+        "text": pd.array(["a", None], dtype="str"),
+        "mixed": pd.Series([1, 1.0], dtype=object),
+        "odd": pd.Series([Decimal("1.0"), [1, {"a": None}]], dtype=object),
+        "numpy": pd.Series([np.float32(0.5), np.datetime64("2026-03-01T00:00:00.5")], dtype=object),
+        "naive": pd.to_datetime(["2026-03-01", None]),
+        "zoned": pd.Series([moment, None], dtype="datetime64[us, Europe/Paris]"),
+        "length": pd.to_timedelta(["1s", None]),
+        "category": pd.Categorical(["x", None]),
+    }
+    frame = pd.DataFrame(columns)
+    state = snapshot(frame)
+    expected = {
+        0: {
+            "whole": 1,
+            "real": 0.5,
+            "flag": True,
+            "nullable": 1,
+            "text": "a",
+            "mixed": 1,
+            "odd": Decimal("1.0"),
+            "numpy": 0.5,
+            "naive": datetime(2026, 3, 1),
+            "zoned": moment,
+            "length": timedelta(seconds=1),
+            "category": "x",
+        },
+        1: {
+            "whole": 2,
+            "real": float("nan"),
+            "flag": False,
+            "nullable": None,
+            "text": None,
+            "mixed": 1.0,
+            "odd": [1, {"a": None}],
+            "numpy": datetime(2026, 3, 1, microsecond=500_000),
+            "naive": None,
+            "zoned": None,
+            "length": None,
+            "category": None,
+        },
+    }
+    assert same(state, expected), state_diff(expected, state)
+
+
+def test_a_frame_is_copied_to_the_bottom() -> None:
+    frame = pd.DataFrame({"items": [[1]], "n": [1]}, index=["W1"])
+    before = snapshot({"orders": frame})
+    frame.loc["W1", "items"].append(2)  # type: ignore[union-attr]
+    frame.loc["W1", "n"] = 2
+    after = snapshot({"orders": frame})
+    assert paths(before, after) == [("orders", "W1", "items"), ("orders", "W1", "n")]
+
+
+def test_the_index_of_a_frame_is_the_key_of_its_rows() -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [3, 4]})
+    assert snapshot(frame.set_index(["b", "a"])) == {("x", 1): {"c": 3}, ("y", 2): {"c": 4}}
+    dated = frame.set_index(pd.to_datetime(["2026-03-01", "2026-03-02"]).tz_localize("UTC"))
+    assert set(snapshot(dated)) == {datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2)}
+    assert snapshot(frame[[]]) == {0: {}, 1: {}}
+    assert snapshot(frame[:0]) == {}
+
+
+REFUSED = {
+    "index: the label 1 is there twice; set_index": pd.DataFrame({"a": [1, 2]}, index=[1, 1]),
+    "index: the label True is there twice": pd.DataFrame(
+        {"a": [1, 2]}, index=pd.Index([1, True], dtype=object)
+    ),
+    "index: a label is missing": pd.DataFrame({"a": [1, 2]}, index=[1, None]),
+    "index: a label is missing;": pd.DataFrame(
+        {"a": [1]}, index=pd.MultiIndex.from_tuples([(1, None)])
+    ),
+    "columns: the label 'a' is there twice; rename": pd.DataFrame([[1, 2]], columns=["a", "a"]),
+    "row 0, column 'a': .* nanoseconds": pd.DataFrame({"a": [pd.Timestamp(1)]}),
+    "row 0, column 'b': .* nanoseconds": pd.DataFrame({"b": [pd.Timedelta(1)]}),
+    "row 0, column 'c': .* year 20000": pd.DataFrame(
+        {"c": np.array(["20000-01-01"], dtype="datetime64[s]")}
+    ),
+    "0/a: a Period is not a supported value": pd.DataFrame({"a": [pd.Period("2026")]}),
+    "0/a: a complex is not a supported value": pd.DataFrame({"a": [1j]}),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_frame_that_would_lose_something_is_refused(reason: str) -> None:
+    with pytest.raises(StateError, match=reason):
+        snapshot(REFUSED[reason])
+    if "/" not in reason:
+        with pytest.raises(StateError, match=f"'orders', {reason}"):
+            snapshot({"orders": REFUSED[reason]})
+
+
+# --- two real databases -------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not STATES.is_dir(), reason="needs the published states in ../shared")
+@pytest.mark.parametrize(
+    ("name", "counts", "path", "value"),
+    [
+        (
+            "retail",
+            {"orders": 1000, "products": 50, "users": 500},
+            ("orders", "#W2611340", "items", 0, "price"),
+            47.85,
+        ),
+        (
+            "airline",
+            {"flights": 300, "reservations": 2000, "users": 500},
+            ("flights", "HAT001", "dates", "2024-05-01", "status"),
+            "delayed",
+        ),
+    ],
+)
+def test_a_published_database_is_snapshot_and_one_leaf_is_one_change(
+    name: str, counts: dict, path: tuple, value: Any
+) -> None:
+    with gzip.open(STATES / f"tau_bench_{name}_initial_db.json.gz") as stored:
+        live = json.load(stored)
+    before = snapshot(live)
+    assert {table: len(rows) for table, rows in before.items()} == counts
+    assert not state_diff(before, snapshot(copy.deepcopy(live)))
+    node = live
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    [change] = state_diff(before, snapshot(live))
+    assert change.path == path[: len(change.path)]
+    assert change.kind == "changed"
