@@ -81,7 +81,11 @@ def slider(
 
 
 def choice(description: str, options: Sequence[Any], value: Any = None) -> Any:
-    """Return a drop-down list; the first option is chosen unless another is given."""
+    """Return a drop-down list; the first option is chosen unless another is given.
+
+    From the keyboard: Space opens it, a letter jumps to an option, Home and End to the first and
+    last. (JupyterLab keeps the arrow keys for its cells while the list is closed.)
+    """
     return widgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,

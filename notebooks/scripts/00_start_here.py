@@ -90,7 +90,7 @@ pd.DataFrame(changes, columns=["order", "field", "before", "after"])
 # %% [markdown]
 # ### 3. Move
 #
-# A panel lets you move what the result depends on. Press Tab until a control is marked, then use the arrow keys; or drag it. The picture and the table follow. On a page without a running kernel you see the panel standing still.
+# A panel lets you move what the result depends on. Press Tab until a control is marked; then the arrow keys move a slider, and Space opens a list. Or use the mouse. The picture and the table follow. On a page without a running kernel you see the panel standing still.
 #
 # **Think about:** how good must the agent be for "every time" to stay above one half when it is asked sixteen times?
 
