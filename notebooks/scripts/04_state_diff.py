@@ -17,7 +17,22 @@
 # - name the ways in which such a grader is fooled, and show each on an example;
 # - state a task so narrowly that damage cannot hide in it.
 #
-# 50 minutes of reading, 40 of exercises. You need chapter 01 and a little Python.
+# *Reading: 50 minutes. Exercises: 40 minutes. Needs: chapter 01 and a little Python.*
+
+# %%
+# Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
+import sys
+
+if "google.colab" in sys.modules:
+    import subprocess
+
+    # From the folder that you cloned: another project has the name evalkit on the public index.
+    command = [sys.executable, "-m", "pip", "install", "-q", "/content/evalkit[course]"]
+    subprocess.run(command, check=True)
+elif sys.platform == "emscripten":
+    import piplite
+
+    await piplite.install("evalkit")
 
 # %% [markdown]
 # ## One episode
@@ -30,14 +45,14 @@ from evalkit import snapshot
 from evalkit.simulate.store import CUSTOMER_OPERATIONS
 from evalkit.simulate.world import World
 
-world = World(CUSTOMER_OPERATIONS, seed=4)
-before = snapshot(world.connection)
+before = snapshot(World(CUSTOMER_OPERATIONS, seed=4).connection)
 before["orders"]["W1001"]
 
 # %% [markdown]
 # The agent is asked to cancel order W1001. It does. It also changes something else.
 
 # %%
+world = World(CUSTOMER_OPERATIONS, seed=4)
 world.call("cancel_order", order_id="W1001")
 world.call("edit_record", table="customers", id="C5", column="tier", value="gold")
 after = snapshot(world.connection)
@@ -326,7 +341,7 @@ bool(state_diff(shallow, live)), bool(state_diff(deep, live))
 import sqlite3
 
 shop = sqlite3.connect(":memory:")
-shop.executescript("CREATE TABLE visits (who TEXT); INSERT INTO visits VALUES ('ada')")
+_ = shop.executescript("CREATE TABLE visits (who TEXT); INSERT INTO visits VALUES ('ada')")
 start = snapshot(shop)
 _ = shop.execute("INSERT INTO visits VALUES ('ada')")
 len(state_diff(start, snapshot(shop)).added)
@@ -335,7 +350,9 @@ len(state_diff(start, snapshot(shop)).added)
 # The schema counts too. An agent that plants a trigger changes what every later write will do.
 
 # %%
-_ = shop.execute("CREATE TRIGGER t AFTER INSERT ON visits BEGIN DELETE FROM visits; END")
+_ = shop.execute(
+    "CREATE TRIGGER IF NOT EXISTS t AFTER INSERT ON visits BEGIN DELETE FROM visits; END"
+)
 [change.path for change in state_diff(start, snapshot(shop)) if change.path[0] == "sqlite_schema"]
 
 # %% [markdown]
@@ -404,7 +421,7 @@ print(grade(listed, corrupt, Task.from_goal(listed, corrupt, invariants=[as_list
 # Damage that is done and undone leaves no trace in the end state.
 
 # %%
-world.reset()
+world = World(CUSTOMER_OPERATIONS, seed=4)
 world.call("edit_record", table="customers", id="C5", column="tier", value="gold")
 world.call("edit_record", table="customers", id="C5", column="tier", value="standard")
 tiers = [s["customers"]["C5"]["tier"] for s in (before, snapshot(world.connection))]
@@ -413,9 +430,6 @@ tiers, [action.tool for action in world.trajectory]
 # %% [markdown]
 # The tier is what it was. For a moment it was not, and perhaps a discount was paid in that moment.
 # Only the trajectory knows. Rules on the trajectory are chapter 02.
-
-# %%
-world.close()
 
 # %% [markdown]
 # ## Panel: state the task
