@@ -259,6 +259,14 @@ def whole(name: str, values: ArrayLike) -> np.ndarray:
     return array.astype(np.int64, copy=False)
 
 
+def positive(name: str, value: Any) -> int:
+    """The value as an int, or a ValueError if it is not one whole number, 1 or more."""
+    number = whole(name, value)
+    if number.ndim or number < 1:
+        raise ValueError(f"{name} must be one whole number, 1 or more; it is {value!r}.")
+    return int(number)
+
+
 def _refuse(
     name: str, bad: np.ndarray, array: np.ndarray, wanted: str = "a whole number, 0 or more"
 ) -> None:
@@ -332,14 +340,13 @@ def _many(n: np.ndarray, marked: np.ndarray, k: np.ndarray, any_drawn: bool) -> 
 
 def _curve(measure: str, counts: pd.DataFrame | Mapping[str, Any], K: int | None) -> Curve:
     n, c, planned = count_arrays(counts)
-    K = int(n.min()) if K is None else int(whole("K", K))
+    K = int(n.min()) if K is None else positive("K", K)
     used = n >= K
-    if K < 1 or not used.any():
-        few = int(np.argmin(n)) if K < 1 else int(np.argmax(n))
-        raise ValueError(
-            f"no curve: K is {K}, and task {task_names(counts)[few]!r} has {n[few]} valid trials. "
-            "K must be 1 or more, and some task must have K valid trials."
-        )
+    if K < 1:
+        none = task_names(counts)[int(np.argmin(n))]
+        raise ValueError(f"task {none!r} has no valid trial: state K, to leave such tasks out.")
+    if not used.any():
+        raise ValueError(f"no task has {K} valid trials; the most that one has is {n.max()}.")
     any_drawn = measure == "pass@k"
     everything = used.all()
     value = _mean_curve(*((n, c) if everything else (n[used], c[used])), K, any_drawn)

@@ -193,11 +193,11 @@ def test_a_curve_as_a_table():
 
 
 def test_no_curve_is_drawn_where_it_is_undefined():
-    with pytest.raises(ValueError, match="task 'b' has 0 valid trials"):
+    with pytest.raises(ValueError, match="task 'b' has no valid trial: state K"):
         pass_hat_k_curve({"task": ["a", "b"], "n": [2, 0], "c": [1, 0]})
-    with pytest.raises(ValueError, match="K is 3, and task 'a' has 2 valid trials"):
+    with pytest.raises(ValueError, match="no task has 3 valid trials; the most that one has is 2"):
         pass_hat_k_curve({"task": ["a", "b"], "n": [2, 1], "c": [1, 0]}, K=3)
-    with pytest.raises(ValueError, match="K is 0"):
+    with pytest.raises(ValueError, match="K must be one whole number, 1 or more; it is 0"):
         pass_hat_k_curve({"n": [2], "c": [1]}, K=0)
 
 
