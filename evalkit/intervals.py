@@ -148,44 +148,6 @@ def normal(mean: ArrayLike, se: ArrayLike, level: float) -> tuple[Any, Any]:
     return np.clip(mean - half, 0, 1), np.clip(mean + half, 0, 1)
 
 
-def bootstrap(
-    values: np.ndarray, level: float, rng: np.random.Generator | int, bias_corrected: bool
-) -> tuple[float, float]:
-    """The percentile (or BCa) interval of the mean over tasks drawn again with replacement.
-
-    Parameters
-    ----------
-    values : ndarray, shape (tasks,)
-        Estimates of each task; they may not all be the same.
-    level : float
-        Nominal coverage.
-    rng : Generator or int
-        The source of randomness, or its seed.
-    bias_corrected : bool
-        Whether BCa rather than the percentiles.
-
-    Returns
-    -------
-    low, high : float
-
-    Examples
-    --------
-    >>> low, high = bootstrap(np.array([0.0, 0.5, 1.0, 1.0]), 0.95, rng=0, bias_corrected=False)
-    >>> 0 <= low < 0.625 < high <= 1
-    True
-    """
-    from scipy.stats import bootstrap as resample
-
-    found = resample(
-        (values,),
-        np.mean,
-        confidence_level=level,
-        method="BCa" if bias_corrected else "percentile",
-        random_state=np.random.default_rng(rng),  # `rng` from SciPy 1.15 on, this before and after
-    )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
-
-
 def _kish(values: np.ndarray) -> np.ndarray:
     """How many equal shares would make up the sum with the same sum of squares."""
     return np.asarray(values.sum(axis=-1) ** 2 / (values**2).sum(axis=-1))

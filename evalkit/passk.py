@@ -236,6 +236,8 @@ def bracket(n: np.ndarray, c: np.ndarray, planned: np.ndarray, k: int) -> tuple[
     Missing are the planned trials without a verdict, and those that a task lacks to k.
     """
     total = np.maximum(planned, k)
+    if (total == n).all():
+        return (float(pass_hat_k(n, c, k).mean()),) * 2
     worst, best = pass_hat_k(total, c, k), pass_hat_k(total, c + total - n, k)
     return float(worst.mean()), float(best.mean())
 

@@ -245,8 +245,10 @@ def horizon(target: ArrayLike, r: ArrayLike, rho: ArrayLike = 0.0, k: ArrayLike 
     s = np.asarray(step_success(r, rho))
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.floor(np.abs(np.log(target) / (k * np.log(s))))
-        # The quotient of two rounded logarithms can fall just short of a whole number.
-        steps = np.where(s ** (k * (steps + 1)) >= target * (1 - 1e-14), steps + 1, steps)
+        # Rounding can leave the quotient, or the power, just short of a length that does reach it.
+        longer = k * (steps + 1)
+        short_of = target * (1 - longer * np.finfo(float).eps)
+        steps = np.where(s**longer >= short_of, steps + 1, steps)
     return _plain(np.where(s == 1, np.inf, np.where(s == 0, 0.0, steps)))
 
 
