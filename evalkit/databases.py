@@ -72,11 +72,12 @@ def snapshot_database(source: sqlite3.Connection | str | os.PathLike[str]) -> St
 
 
 def database_diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> Diff:
-    """What ``state_diff`` says of the snapshots of two database files, found inside SQLite.
+    """The changes between the snapshots of two database files, found inside SQLite.
 
-    Rows that are equal stay in the files: SQLite joins the two by key and hands over only what
-    differs in value, in type or in the case of a letter, whatever the columns' collations. A
-    table whose definition differs is loaded.
+    They are those of `state_diff`; rows without a key may come in another order. Rows that are
+    equal stay in the files: SQLite joins the two by key and hands over only what differs in
+    value, in type or in the case of a letter, whatever the columns' collations. A table whose
+    definition differs is loaded.
 
     Parameters
     ----------
@@ -193,10 +194,14 @@ def _tidy(file: Path) -> None:
 
 @dataclass(frozen=True)
 class _Table:
-    """A table: its stored columns, where in them the key is, and the free names of its rowid."""
+    """A table: its stored columns, where in them the key is, and the free names of its rowid.
+
+    ``untyped`` columns (of no type, BLOB or ANY) may hold -0.0, which others store as 0.
+    """
 
     name: str
     columns: tuple[str, ...]
+    untyped: frozenset[str]
     key: tuple[int, ...]
     rowid: tuple[str, ...]
 
@@ -231,11 +236,17 @@ def _table_names(entries: dict[Any, dict[str, Any]]) -> list[str]:
 
 def _table(cursor: sqlite3.Cursor, schema: str, name: str) -> _Table:
     info = cursor.execute(f"PRAGMA {schema}.table_xinfo({_quoted(name)})").fetchall()
-    stored = [(column, rank) for _, column, _, _, _, rank, hidden in info if not hidden]
-    ranks = sorted((rank, i) for i, (_, rank) in enumerate(stored) if rank)
+    stored = [row for row in info if not row[6]]  # a generated column is "hidden"
+    columns = tuple(column for _, column, *_ in stored)
+    untyped = frozenset(column for _, column, kind, *_ in stored if _holds_anything(kind))
+    key = tuple(i for _, i in sorted((row[5], i) for i, row in enumerate(stored) if row[5]))
     taken = {row[1].lower() for row in info}
     rowid = tuple(name for name in ("rowid", "_rowid_", "oid") if name not in taken)
-    return _Table(name, tuple(column for column, _ in stored), tuple(i for _, i in ranks), rowid)
+    return _Table(name, columns, untyped, key, rowid)
+
+
+def _holds_anything(kind: str) -> bool:
+    return not kind or "BLOB" in kind.upper() or kind.upper() == "ANY"
 
 
 def _load(cursor: sqlite3.Cursor, schema: str, name: str) -> dict[Any, dict[str, Any]]:
@@ -284,7 +295,7 @@ def _quoted(name: str) -> str:
 
 def _differing_states(cursor: sqlite3.Cursor) -> tuple[State, State]:
     """The two states without the rows that are equal in both, and so with the same diff."""
-    cursor.connection.create_function("sign_of", 1, lambda x: math.copysign(1, x))
+    cursor.connection.create_function("signs_differ", 2, _signs_differ)
     schemas = _schema(cursor, "main"), _schema(cursor, "other")
     before: State = {"sqlite_schema": schemas[0]}
     after: State = {"sqlite_schema": schemas[1]}
@@ -312,6 +323,7 @@ def _differing_rows(cursor: sqlite3.Cursor, table: _Table) -> tuple[dict, dict]:
     # The first comparison may use the key's index; the second is blind to its collation.
     pairing = " AND ".join(f"a.{k} = b.{k} AND a.{k} = b.{k} COLLATE BINARY" for k in keys)
     columns = [_quoted(c) for c in table.columns]
+    differing = " OR ".join(_differs(_quoted(c), c in table.untyped) for c in table.columns)
     left, right = (", ".join(f"{side}.{c}" for c in columns) for side in "ab")
     unpaired = f"b.{keys[0]} IS NULL"
     before: list[Row] = []
@@ -319,7 +331,7 @@ def _differing_rows(cursor: sqlite3.Cursor, table: _Table) -> tuple[dict, dict]:
     for alone, *values in cursor.execute(
         f"SELECT {unpaired}, {left}, {right} FROM main.{name} AS a NOT INDEXED"
         f" LEFT JOIN other.{name} AS b ON {pairing}"
-        f" WHERE {unpaired} OR {' OR '.join(map(_differs, columns))}"
+        f" WHERE {unpaired} OR {differing}"
     ):
         before.append(tuple(values[: len(columns)]))
         if not alone:
@@ -332,16 +344,20 @@ def _differing_rows(cursor: sqlite3.Cursor, table: _Table) -> tuple[dict, dict]:
     return _rows(table, before, paired.copy()), _rows(table, after, paired)
 
 
-def _differs(column: str) -> str:
-    """SQL: whether a column differs, where SQLite's own comparison holds 1, 1.0 and 0.0, -0.0 equal.
+def _differs(column: str, untyped: bool) -> str:
+    """SQL: whether a column differs, also where SQLite's own comparison holds 1 and 1.0 equal.
 
     Numbers sort before all text, so ``< ''`` keeps the slower tests for numbers.
     """
     a, b = f"a.{column}", f"b.{column}"
-    return (
-        f"{a} IS NOT {b} COLLATE BINARY OR ({a} < '' AND (typeof({a}) <> typeof({b})"
-        f" OR ({a} = 0 AND typeof({a}) = 'real' AND sign_of({a}) <> sign_of({b}))))"
-    )
+    differs = f"typeof({a}) <> typeof({b})"
+    if untyped:
+        differs += f" OR ({a} = 0 AND typeof({a}) = 'real' AND signs_differ({a}, {b}))"
+    return f"{a} IS NOT {b} COLLATE BINARY OR ({a} < '' AND ({differs}))"
+
+
+def _signs_differ(a: float, b: float) -> bool:
+    return math.copysign(1, a) != math.copysign(1, b)
 
 
 def _other_copies(

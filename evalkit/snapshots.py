@@ -92,21 +92,15 @@ def snapshot(
     if isinstance(source, sqlite3.Connection):
         return snapshot_database(source)
     if _is_frame(source):
-        return _copy(_frame_rows(source, "the data frame"))
+        return dict(check_value(_frame_rows(source, "the data frame")))
     if isinstance(source, Mapping):
         items = source.items()
-        return _copy({k: _frame_rows(v, show(k)) if _is_frame(v) else v for k, v in items})
+        tables = {k: _frame_rows(v, show(k)) if _is_frame(v) else v for k, v in items}
+        return dict(check_value(tables))
     raise StateError(
         f"a {type(source).__name__} is not a source; give a sqlite3.Connection, a path, a mapping"
         " or a pandas data frame"
     )
-
-
-def _copy(state: State) -> State:
-    try:
-        return dict(check_value(state))
-    except RecursionError:
-        raise StateError("the state is nested too deeply, or contains itself") from None
 
 
 # --- one file -----------------------------------------------------------------------------

@@ -296,10 +296,10 @@ def test_a_malformed_file_in_a_directory_keeps_its_hash_and_says_why(
 
 
 def test_a_list_in_a_json_file_and_a_pattern_of_other_files_lose_nothing(folder: Path) -> None:
-    (folder / "list.json").write_text("[1, null]")
+    (folder / "list.JSON").write_text("[1, null]")
     (folder / "notes.txt").write_text("x")
     state = snapshot(folder, cells=["*"])
-    assert state["list.json"]["content"] == [1, None]
+    assert state["list.JSON"]["content"] == [1, None]
     assert set(state["notes.txt"]) == {"kind", "mode", "sha256", "unreadable"}
 
 
@@ -333,6 +333,16 @@ def test_what_cannot_be_read_is_an_error_that_names_it(
         closed.add(str(folder / name))
         with pytest.raises(StateError, match=f"{name}: cannot be read: Permission denied"):
             snapshot(folder, cells=cells)
+    closed.add(str(folder / "stock.csv"))
+    with pytest.raises(StateError, match=r"stock\.csv: cannot be read: Permission denied"):
+        snapshot(folder / "stock.csv")
+
+
+def test_directories_nested_too_deeply_are_an_error(folder: Path) -> None:
+    deep = folder.joinpath(*["d"] * 500)
+    deep.mkdir(parents=True)
+    with pytest.raises(StateError, match="nested too deeply"):
+        snapshot(folder)
 
 
 # --- data frames --------------------------------------------------------------------------
@@ -348,7 +358,8 @@ def test_a_frame_gives_plain_python_values() -> None:
         "text": pd.array(["a", None], dtype="str"),
         "mixed": pd.Series([1, 1.0], dtype=object),
         "odd": pd.Series([Decimal("1.0"), [1, {"a": None}]], dtype=object),
-        "numpy": pd.Series([np.float32(0.5), np.datetime64("2026-03-01T00:00:00.5")], dtype=object),
+        "numpy": pd.Series([np.float32(0.5), np.datetime64("2026-03-01", "ns")], dtype=object),
+        "numpy_length": pd.Series([np.timedelta64(5 * 10**9, "ns"), np.bool_(True)], dtype=object),
         "naive": pd.to_datetime(["2026-03-01", None]),
         "zoned": pd.Series([moment, None], dtype="datetime64[us, Europe/Paris]"),
         "length": pd.to_timedelta(["1s", None]),
@@ -366,6 +377,7 @@ def test_a_frame_gives_plain_python_values() -> None:
             "mixed": 1,
             "odd": Decimal("1.0"),
             "numpy": 0.5,
+            "numpy_length": timedelta(seconds=5),
             "naive": datetime(2026, 3, 1),
             "zoned": moment,
             "length": timedelta(seconds=1),
@@ -379,7 +391,8 @@ def test_a_frame_gives_plain_python_values() -> None:
             "text": None,
             "mixed": 1.0,
             "odd": [1, {"a": None}],
-            "numpy": datetime(2026, 3, 1, microsecond=500_000),
+            "numpy": datetime(2026, 3, 1),
+            "numpy_length": True,
             "naive": None,
             "zoned": None,
             "length": None,
@@ -401,8 +414,11 @@ def test_a_frame_is_copied_to_the_bottom() -> None:
 def test_the_index_of_a_frame_is_the_key_of_its_rows() -> None:
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [3, 4]})
     assert snapshot(frame.set_index(["b", "a"])) == {("x", 1): {"c": 3}, ("y", 2): {"c": 4}}
-    dated = frame.set_index(pd.to_datetime(["2026-03-01", "2026-03-02"]).tz_localize("UTC"))
-    assert set(snapshot(dated)) == {datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2)}
+    days = pd.to_datetime(["2026-03-01", "2026-03-02"]).tz_localize("UTC")
+    expected = {datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2)}
+    assert set(snapshot(frame.set_index(days))) == expected
+    [key, _] = snapshot(frame.set_index([days, "a"]))
+    assert list(map(type, key)) == [datetime, int]
     assert snapshot(frame[[]]) == {0: {}, 1: {}}
     assert snapshot(frame[:0]) == {}
 
@@ -413,6 +429,7 @@ REFUSED = {
         {"a": [1, 2]}, index=pd.Index([1, True], dtype=object)
     ),
     "index: a label is missing": pd.DataFrame({"a": [1, 2]}, index=[1, None]),
+    "index: a label is .*missing": pd.DataFrame({"a": [1]}, index=pd.Index([None], dtype=object)),
     "index: a label is missing;": pd.DataFrame(
         {"a": [1]}, index=pd.MultiIndex.from_tuples([(1, None)])
     ),

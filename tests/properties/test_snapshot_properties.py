@@ -37,6 +37,8 @@ DEFINITIONS = [
     "k COLLATE NOCASE, v, w, rowid AS (1), oid DEFAULT 2)",
     "k, v, w, rowid, _rowid_, oid)",
     "k REAL PRIMARY KEY, v, w, g AS (v || w) STORED)",
+    "k ANY PRIMARY KEY, v ANY, w REAL) STRICT",
+    "k DATE PRIMARY KEY, v BLOBINT, w ANY)",
 ]
 
 
