@@ -15,6 +15,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -290,14 +291,18 @@ def _frame_rows(frame: pd.DataFrame, name: str) -> State:
 
 
 def _check_unique(labels: list[Any], where: str, remedy: str) -> None:
-    seen = set()
+    seen: set[Any] = set()
     for label in labels:
         parts = label if isinstance(label, tuple) else (label,)
         if any(part is None or part != part for part in parts):
             raise StateError(f"{where}: a label is missing; {remedy}")
-        if label in seen:
+        try:
+            size = len(seen)
+            seen.add(label)
+        except TypeError:
+            raise StateError(f"{where}: {label!r} cannot be a key; {remedy}") from None
+        if len(seen) == size:
             raise StateError(f"{where}: the label {label!r} is there twice; {remedy}")
-        seen.add(label)
 
 
 def _python(value: Any, where: str) -> Any:
@@ -320,14 +325,10 @@ def _python(value: Any, where: str) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _python_time(value: pd.Timestamp | pd.Timedelta, where: str) -> Any:
-    import pandas as pd
-
+def _python_time(value: pd.Timestamp | pd.Timedelta, where: str) -> datetime | timedelta:
     if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
         raise StateError(f"{where}: {value} has nanoseconds, which Python cannot hold; round it")
     try:
-        if isinstance(value, pd.Timestamp):
-            return value.to_pydatetime()
-        return value.to_pytimedelta()
+        return value.to_pydatetime() if isinstance(value, datetime) else value.to_pytimedelta()
     except (ValueError, OverflowError) as error:
         raise StateError(f"{where}: {value}: {error}") from error
