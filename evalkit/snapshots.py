@@ -1,6 +1,17 @@
 """``snapshot``: a database, a directory, nested JSON or a data frame, as one nested dict.
 
 A snapshot is a copy. What happens to its source afterwards, in place or not, never reaches it.
+
+A **directory** is ``{name: ...}``, nested as it is; its own fields stand under ``"."``. The fields
+are ``kind`` (file, directory, link, fifo, socket, device), ``mode`` (permissions in octal; on
+Windows only the read-only bit shows), ``sha256`` of a file's content, which is read each time,
+and ``target`` of a link, which is never followed. Owners, times and other attributes are left
+out. Close the databases in it first: on Unix, reading a file makes the process's own connections
+to it lose their locks.
+
+A **data frame** is ``{index label: {column: value}}``. NumPy scalars and pandas times become
+Python values; ``pd.NA``, ``NaT``, and whatever is missing from a text or categorical column
+become None; NaN stays NaN.
 """
 
 from __future__ import annotations
@@ -38,20 +49,10 @@ def snapshot(
     Parameters
     ----------
     source
-        What to copy:
-
-        - a ``sqlite3.Connection``, or a path to a SQLite file: see `snapshot_database`;
-        - a path that ends in ``.json``, to an object, or in ``.csv``: ``{1: {column: text}}``,
-          rows counted from 1;
-        - a path to a directory: ``{name: ...}``, nested as it is. A directory's own fields
-          stand under ``"."``. The fields are ``kind`` (file, directory, link, fifo, socket,
-          device), ``mode`` (permissions in octal; on Windows only the read-only bit shows),
-          ``sha256`` of a file's content, read each time, and ``target`` of a link, which is
-          never followed. Owners, times and other attributes are left out;
-        - a mapping of JSON-like values, or of names to data frames (tables);
-        - a pandas data frame: ``{index label: {column: value}}``. NumPy scalars and pandas times
-          become Python values; ``pd.NA``, ``NaT``, and whatever is missing from a text or
-          categorical column become None; NaN stays NaN.
+        What to copy: a ``sqlite3.Connection`` or a path to a SQLite file (see
+        `snapshot_database`); a path to a directory; a path that ends in ``.json``, to an object,
+        or in ``.csv``, which gives ``{1: {column: text}}``, rows counted from 1; a mapping of
+        JSON-like values, or of table names to data frames; a pandas data frame.
     cells
         For a directory: patterns, like ``"*.csv"``, of the ``.csv`` and ``.json`` files to read
         to the cell. They match the path below the directory, and ``*`` crosses slashes. In place
@@ -67,11 +68,6 @@ def snapshot(
     StateError
         If the source is missing, unreadable or malformed, or holds values that cannot be
         compared; the message names the path or the file, and the line.
-
-    Notes
-    -----
-    Close the databases in a directory before its snapshot: on Unix, reading a file makes the
-    process's own connections to it lose their locks.
 
     Examples
     --------
