@@ -25,7 +25,7 @@ FAULTS = ("", "refused", "lost")
 #: ``habit(call, step)`` makes one edit, once or more. A refusal does not get past it.
 Habit = Callable[[Callable[..., Any], Call], None]
 
-#: Where `check_work` looks: the table that a tool writes. For a scenario of your own, add its tools.
+#: Where `read_back` looks: the table that a tool writes. For a scenario of your own, add its tools.
 TABLES = {
     "update_address": "customers",
     "cancel_order": "orders",
@@ -137,16 +137,21 @@ def retry_refused(call: Callable[..., Any], step: Call) -> None:
 
 def check_work(call: Callable[..., Any], step: Call) -> None:
     """Make the edit and read the record back; if the edit is not there, make it once more."""
-    if step.tool not in TABLES:
-        raise ValueError(f"TABLES: add the table that {step.tool} writes")
     try:
         answer = call(step.tool, **step.arguments)
-        record = call("read", table=TABLES[step.tool], id=answer["id"])
-        there = answer.items() <= record.items()
+        there = answer.items() <= read_back(call, step, answer).items()
     except ToolError:
         there = False
     if not there:
         carry_on(call, step)
+
+
+def read_back(call: Callable[..., Any], step: Call, answer: dict[str, Any]) -> dict[str, Any]:
+    """The record that an edit says it wrote, read again."""
+    if step.tool not in TABLES:
+        raise ValueError(f"TABLES: add the table that {step.tool} writes")
+    record: dict[str, Any] = call("read", table=TABLES[step.tool], id=answer["id"])
+    return record
 
 
 def worker(scenario: Scenario, habit: Habit) -> Policy:
