@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalkit.fitting import FittedTask, fit
 from evalkit.newrows import matching, nearest, unexplained
-from evalkit.paths import Path, field_count, find, format_path, places
+from evalkit.paths import Path, field_count, format_path, same_key
 from evalkit.statediff import Change, State, state_diff
-from evalkit.tasks import Invariant, Task, TaskError
-from evalkit.values import MISSING, Forms, canonical, declare, equals, keyed_view, show
+from evalkit.tasks import FittedTask, Invariant, Task, TaskError, fit
+from evalkit.values import MISSING, canonical, equals, show, show_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,20 +168,18 @@ def grade(before: State, after: State, task: Task) -> Verdict:
     collateral  orders/W2/status  no change    'pending' -> 'cancelled'
     met         orders/W1/status  'cancelled'  'cancelled'
     """
-    fitted = fit(task, before)
-    forms = declare(task.forms)
-    findings = [*_required(before, after, fitted, forms), *_deleted(after, fitted, forms)]
-    changes, created = _created(state_diff(before, after, task.forms), fitted, forms)
-    findings += created
-    findings += _unasked(changes, before, after, task, fitted)
-    findings += [f for i in task.invariants for f in _broken(i, before, after)]
-    kinds = [f.kind for f in findings]
+    fitted = fit(task, before, after)
+    changes, created = _created(state_diff(before, after, task.forms), fitted)
+    findings = [*_required(fitted), *_deleted(fitted), *created, *_unasked(changes, fitted)]
+    invariants = [_invariant(i, before, after) for i in task.invariants]
+    findings += [f for f in invariants if f.kind != "held"]
+    kinds = [f.kind for f in (*findings, *invariants)]
     met, missing = kinds.count("met"), kinds.count("missing")
     return Verdict(
         _status(task, kinds),
         tuple(findings),
         met / (met + missing) if met + missing else float("nan"),
-        allowed_share(before, task),
+        allowed_share(fitted),
         _notes(task, kinds),
     )
 
@@ -192,67 +189,63 @@ def _status(task: Task, kinds: list[str]) -> str:
         return "not evaluated"
     if {"missing", "broken", "collateral"} & set(kinds):
         return "fail"
-    if "met" in kinds or task.unchanged or task.invariants:
-        return "pass"
-    return "not evaluated"
+    # What held before earns nothing: not a requirement, and not an invariant beside it.
+    return "pass" if "met" in kinds or "vacuous" not in kinds else "not evaluated"
 
 
 def _notes(task: Task, kinds: list[str]) -> tuple[str, ...]:
     if not task.states_something:
         return ("the task states nothing; say unchanged=True if nothing may change",)
     if task.unchanged:
-        return ("the goal equals the start: an agent that does nothing passes",)
-    if not {"met", "missing"} & set(kinds) and not task.invariants:
-        return ("every requirement held before the episode, so nothing can be earned",)
+        return ("nothing is to change: an agent that does nothing passes",)
+    if not {"met", "missing", "broken"} & set(kinds):
+        if "vacuous" in kinds:
+            return ("every requirement held before the episode, so nothing can be earned",)
+        return ("every invariant held before the episode: an agent that does nothing passes",)
     return ()
 
 
-def _required(before: State, after: State, fitted: FittedTask, forms: Forms) -> Iterator[Finding]:
-    view = keyed_view(forms)
-    for path, expected in fitted.required.items():
-        old, found = find(before, path, MISSING, view), find(after, path, MISSING, view)
-        held = equals(expected, old, path, forms)
+def _required(fitted: FittedTask) -> Iterator[Finding]:
+    for path, stated in fitted.required.items():
+        forms, expected = fitted.forms, fitted.fixed_part(stated, path)
+        old, new = (state.find(path, MISSING) for state in (fitted.before, fitted.after))
         kind = "missing"
-        if equals(expected, found, path, forms):
+        if equals(expected, fitted.fixed_part(new, path), path, forms):
+            held = equals(expected, fitted.fixed_part(old, path), path, forms)
             kind = "vacuous" if held else "met"
-        yield Finding(kind, format_path(path), show(expected), show(found))
+        yield Finding(kind, format_path(path), *show_apart(expected, new))
 
 
-def _deleted(after: State, fitted: FittedTask, forms: Forms) -> Iterator[Finding]:
+def _deleted(fitted: FittedTask) -> Iterator[Finding]:
     for path in fitted.deleted:
-        found = find(after, path, MISSING, keyed_view(forms))
+        found = fitted.after.find(path, MISSING)
         kind = "met" if found is MISSING else "missing"
         yield Finding(kind, format_path(path), "nothing", show(found))
 
 
-def _created(
-    changes: Iterable[Change], fitted: FittedTask, forms: Forms
-) -> tuple[list[Change], list[Finding]]:
+def _created(changes: Iterable[Change], fitted: FittedTask) -> tuple[list[Change], list[Finding]]:
     """The changes that no created row explains, and a finding for each created row."""
     left, findings = list(changes), []
     for table in dict.fromkeys(table for table, _ in fitted.created):
         wanted = [row for t, row in fitted.created if t == table]
-        added = [c for c in left if c.kind == "added" and c.path[:-1] == table]
-        rows = [c for c in added if type(c.after) is dict]
-        pairs = matching(wanted, rows, forms)
+        is_new = [c.kind == "added" and same_key(c.path[:-1], table) for c in left]
+        rows = [c for c, new in zip(left, is_new, strict=True) if new and type(c.after) is dict]
+        pairs = matching(wanted, rows, fitted.forms)
         unmatched = [row for j, row in enumerate(rows) if j not in pairs.values()]
+        where = f"{format_path(table)}: a new row"
         for i, spec in enumerate(wanted):
-            found = (
-                format_path(rows[pairs[i]].path) if i in pairs else nearest(spec, unmatched, forms)
-            )
-            kind, where = "met" if i in pairs else "missing", f"{format_path(table)}: a new row"
+            kind, found = "missing", nearest(spec, unmatched, fitted.forms, bool(rows))
+            if i in pairs:
+                kind, found = "met", format_path(rows[pairs[i]].path)
             findings.append(Finding(kind, where, show(spec.columns, 200), found))
-        for i, j in pairs.items():
-            left.remove(rows[j])
-            left += unexplained(wanted[i], rows[j])
+        explained = {id(rows[j]) for j in pairs.values()}
+        left = [change for change in left if id(change) not in explained]
+        left += [extra for i, j in pairs.items() for extra in unexplained(wanted[i], rows[j])]
     return left, findings
 
 
-def _unasked(
-    changes: Iterable[Change], before: State, after: State, task: Task, fitted: FittedTask
-) -> Iterator[Finding]:
+def _unasked(changes: Iterable[Change], fitted: FittedTask) -> Iterator[Finding]:
     """A finding for each change that no requirement explains: allowed, or collateral."""
-    view = keyed_view(declare(task.forms))
     required = set(map(canonical, fitted.required))  # typed, so that key True is not key 1
     deleted = set(map(canonical, fitted.deleted))
     for change in changes:
@@ -261,48 +254,55 @@ def _unasked(
             continue
         if change.kind == "removed" and canonical(change.path) in deleted:
             continue
-        ok = any(a.allows(change.path, before, after, view) for a in task.allowed)
-        values = change.note or f"{show(change.before)} -> {show(change.after)}"
+        ok = fitted.allows(change.path)
+        old, new = show_apart(change.before, change.after)
         yield Finding(
             "allowed" if ok else "collateral",
             format_path(change.path),
             "allowed change" if ok else "no change",
-            values,
+            change.note or f"{old} -> {new}",
         )
 
 
-def _broken(invariant: Invariant, before: State, after: State) -> Iterator[Finding]:
-    """A finding if an invariant does not hold in the after state."""
+def _invariant(invariant: Invariant, before: State, after: State) -> Finding:
+    """Whether an invariant holds afterwards: ``broken``, ``held`` as before, or ``met`` now."""
+    sides = [_holds(invariant, state) for state in (before, after)]
+    if all(isinstance(side, Exception) for side in sides):
+        raise TaskError(
+            f"invariant {invariant.name!r} raises on the before state too: {sides[0]!r}"
+        )
+    if sides[1] is True:
+        kind, found = "held" if sides[0] is True else "met", "it holds"
+    else:
+        kind, found = "broken", f"checking it raised {sides[1]!r}" if sides[1] else "it does not"
+    return Finding(kind, invariant.name, "it holds", found)
+
+
+def _holds(invariant: Invariant, state: State) -> bool | Exception:
     try:
-        holds = invariant.holds(after)
-        found = "it does not"
+        holds = invariant.holds(state)
     except Exception as error:  # an odd value of the agent's, or a mistake in the invariant
-        try:
-            invariant.holds(before)
-        except Exception:
-            raise TaskError(
-                f"invariant {invariant.name!r} raises on the before state too: {error!r}"
-            ) from error
-        holds, found = False, f"checking it raised {error!r}"
+        return error
     if holds is None:
         raise TaskError(f"invariant {invariant.name!r} returned None; return True or False")
-    if not holds:
-        yield Finding("broken", invariant.name, "it holds", found)
+    return bool(holds)
 
 
-def allowed_share(before: State, task: Task) -> float:
-    """The share of a state's fields that allowed patterns cover, those for additions aside.
+def allowed_share(fitted: FittedTask) -> float:
+    """The share of the before state's fields that allowed patterns cover, additions aside.
 
     Examples
     --------
     >>> from evalkit.tasks import Allowed
     >>> state = {"orders": {1: {"status": "new", "note": ""}, 2: {"status": "new", "note": ""}}}
-    >>> allowed_share(state, Task(unchanged=True, allowed=[Allowed("orders/*/note")]))
+    >>> allowed_share(fit(Task(allowed=[Allowed("orders/*/note")]), state, state))
     0.5
     """
     covered: dict[Path, Any] = {}
-    for entry in task.allowed:
+    for pattern, entry in fitted.allowed:
         if entry.only != "added":
-            covered |= places(entry.path, before)
+            covered |= fitted.before.places(pattern)
     own = [p for p in covered if not any(p[:n] in covered for n in range(1, len(p)))]
-    return sum(field_count(covered[p]) for p in own) / field_count(before) if own else 0.0
+    # A keyed list is one field of the state, and its items a part of it.
+    counted = sum(field_count(covered[p]) for p in own)
+    return min(1.0, counted / field_count(fitted.before.state)) if own else 0.0

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evalkit.paths import format_path
+from evalkit.entries import Created
+from evalkit.paths import format_path, same_key
 from evalkit.statediff import Change
-from evalkit.tasks import Created
 from evalkit.values import MISSING, Forms, equals, show
 
 
@@ -36,8 +36,13 @@ def _wrong(spec: Created, row: Change, forms: Forms) -> list[Any]:
     return [
         column
         for column, value in spec.columns.items()
-        if not equals(value, row.after.get(column, MISSING), (*row.path, column), forms)
+        if not equals(value, _cell(row, column), (*row.path, column), forms)
     ]
+
+
+def _cell(row: Change, column: Any) -> Any:
+    found = [value for name, value in row.after.items() if same_key(name, column)]
+    return found[0] if found else MISSING
 
 
 def unexplained(spec: Created, row: Change) -> list[Change]:
@@ -45,14 +50,14 @@ def unexplained(spec: Created, row: Change) -> list[Change]:
     return [
         Change((*row.path, column), MISSING, value)
         for column, value in row.after.items()
-        if column not in spec.columns and column not in spec.free
+        if not any(same_key(column, stated) for stated in (*spec.columns, *spec.free))
     ]
 
 
-def nearest(spec: Created, rows: list[Change], forms: Forms) -> str:
+def nearest(spec: Created, rows: list[Change], forms: Forms, others: bool) -> str:
     """The new row that comes closest to a specification, in words."""
     if not rows:
-        return "no new row"
+        return "no further new row" if others else "no new row"
     row = min(rows, key=lambda r: len(_wrong(spec, r, forms)))
-    wrong = [f"{c} {show(row.after.get(c, MISSING))}" for c in _wrong(spec, row, forms)]
+    wrong = [f"{c} {show(_cell(row, c))}" for c in _wrong(spec, row, forms)]
     return f"{format_path(row.path)} comes closest, with {', '.join(wrong)}"

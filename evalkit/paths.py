@@ -21,8 +21,14 @@ class PathError(ValueError):
     """A path that names no place, or more than one; the message says what to write instead."""
 
 
+class Loose(str):
+    """A segment of the shorthand: it stands for the key that has this text."""
+
+    __slots__ = ()
+
+
 def split_path(path: str | Path) -> Path:
-    """The segments of a path.
+    """The segments of a path; those of the shorthand are `Loose`.
 
     Examples
     --------
@@ -32,7 +38,7 @@ def split_path(path: str | Path) -> Path:
     ('files', 'a/b')
     """
     if isinstance(path, str):
-        path = tuple(path.split("/"))
+        path = tuple(map(Loose, path.split("/")))
         if "" in path:
             raise PathError(f"{'/'.join(path)!r}: an empty segment; write a tuple for an empty key")
     if not isinstance(path, tuple) or not path:
@@ -51,21 +57,41 @@ def key_text(key: Any) -> str:
     return ",".join(map(key_text, key)) if isinstance(key, tuple) else str(key)
 
 
+def same_key(a: Any, b: Any) -> bool:
+    """Whether two keys are the same, type included: a dict takes True, 1 and 1.0 for one.
+
+    Examples
+    --------
+    >>> same_key(("W1", 1), ("W1", True))
+    False
+    """
+    if type(a) is not type(b):
+        return False
+    if type(a) is tuple:
+        return len(a) == len(b) and all(map(same_key, a, b))
+    return bool(a == b) if type(a) in (str, int, bytes) else repr(a) == repr(b)
+
+
 def format_path(path: Path) -> str:
     """A path as text: the shorthand where it says the same, the tuple where it does not.
+
+    What cannot be printed is escaped, so that a name cannot pass for another line of a table.
 
     Examples
     --------
     >>> format_path(("cart", 7, "qty"))
     'cart/7/qty'
-    >>> format_path(("files", "a/b"))
-    "('files', 'a/b')"
+    >>> format_path(("cart", "7")), format_path(("files", "a/b"))
+    ("('cart', '7')", "('files', 'a/b')")
     """
-    if path and all(
-        type(s) is int or (type(s) is str and s and "/" not in s and s != "*") for s in path
-    ):
-        return "/".join(map(str, path))
-    return repr(path)
+    return "/".join(map(str, path)) if path and all(map(_is_plain, path)) else repr(path)
+
+
+def _is_plain(key: Any) -> bool:
+    if type(key) is int:
+        return True
+    text = isinstance(key, str) and key.isprintable() and "/" not in key
+    return text and key not in ("", "*") and not key.lstrip("-").isdigit()
 
 
 def matches(pattern: str | Path, path: Path) -> bool:
@@ -79,41 +105,133 @@ def matches(pattern: str | Path, path: Path) -> bool:
     False
     """
     segments = split_path(pattern)
-    if len(segments) != len(path):
-        return False
-    loose = isinstance(pattern, str)
-    return all(segment_matches(s, key, loose) for s, key in zip(segments, path, strict=True))
+    return len(segments) == len(path) and all(map(segment_matches, segments, path))
 
 
-def segment_matches(segment: Any, key: Any, loose: bool) -> bool:
-    """Whether one segment of a pattern names a key; ``loose`` for one of the shorthand."""
+def segment_matches(segment: Any, key: Any) -> bool:
+    """Whether one segment of a pattern names a key."""
     if segment == "*":
         return True
-    return key_text(key) == segment if loose else type(key) is type(segment) and key == segment
+    return key_text(key) == segment if type(segment) is Loose else same_key(segment, key)
 
 
 def _as_stored(node: Any, path: Path) -> Any:
     return node
 
 
-def resolve(path: str | Path, state: Any, view: View = _as_stored) -> Path:
-    """The typed path that a shorthand finds in a state.
-
-    Segments from the first that is not found on stay as text, but for the key of a new row in a
-    table of integer keys. A tuple is returned as it is.
+class Lookup:
+    """Finds places in one state, typed and without reading a table twice.
 
     Parameters
     ----------
-    path, state
-        The path and the nested dict to look in.
+    state
+        A nested dict. It must not change while the lookup is used.
     view : callable, optional
         What to look into in place of a node, given the node and its path: a list that is declared
-        keyed is looked into as a mapping.
+        keyed is looked into as a mapping (`evalkit.values.keyed_view`).
+    """
 
-    Raises
-    ------
-    PathError
-        If two keys have the text of a segment: the message says to write the tuple.
+    def __init__(self, state: Any, view: View = _as_stored) -> None:
+        self.state = state
+        self._view = view
+        self._mappings: dict[int, Any] = {}
+        self._indices: dict[int, dict | None] = {}
+
+    def mapping(self, node: Any, path: Path) -> dict | None:
+        """What a node is looked into as, or None for a single value."""
+        if type(node) is not dict:
+            if id(node) not in self._mappings:
+                self._mappings[id(node)] = self._view(node, path)
+            node = self._mappings[id(node)]
+        return node if type(node) is dict else None
+
+    def _index(self, mapping: dict) -> dict | None:
+        """The stored keys of a mapping by themselves; None if all are text, the usual table."""
+        if id(mapping) not in self._indices:
+            text = set(map(type, mapping)) <= {str}
+            self._indices[id(mapping)] = None if text else {key: key for key in mapping}
+        return self._indices[id(mapping)]
+
+    def _keys(self, mapping: dict, segment: Any) -> list:
+        """The keys of a mapping that one segment of a pattern names."""
+        index = self._index(mapping)
+        if segment == "*":
+            return list(mapping)
+        if type(segment) is Loose and index is not None:
+            return [key for key in mapping if key_text(key) == segment]
+        if segment not in mapping:
+            return []
+        key = str(segment) if index is None else index[segment]
+        return [key] if type(segment) is Loose or same_key(key, segment) else []
+
+    def find(self, path: Path, missing: Any) -> Any:
+        """The value at a typed path, or ``missing`` where the path leads nowhere."""
+        node = self.state
+        for i, key in enumerate(path):
+            mapping = self.mapping(node, path[:i])
+            if mapping is None or key not in mapping:
+                return missing
+            index = self._index(mapping)
+            if index is not None and not same_key(index[key], key):
+                return missing
+            node = mapping[key]
+        return node
+
+    def resolve(self, path: str | Path) -> Path:
+        """The typed path that a shorthand finds; a tuple is returned as it is.
+
+        From the first segment that is not found on, the segments stay as text, but for the key of
+        a new row in a table of integer keys.
+
+        Raises
+        ------
+        PathError
+            If two keys have the text of a segment: the message says to write the tuple.
+        """
+        found = self.resolve_pattern(path)
+        return tuple(str(s) if type(s) is Loose else s for s in found)
+
+    def resolve_pattern(self, pattern: str | Path) -> Path:
+        """The same for a pattern: what is not found, and what follows a star, stays as it is."""
+        segments = split_path(pattern)
+        node, found = self.state, []
+        for i, segment in enumerate(segments):
+            mapping = self.mapping(node, tuple(found))
+            if type(segment) is not Loose or segment == "*" or mapping is None:
+                break
+            keys = self._keys(mapping, segment)
+            if len(keys) > 1:
+                names = " and ".join(map(repr, keys[:3]))
+                better = (*found, keys[0], *map(str, segments[i + 1 :]))
+                raise PathError(
+                    f"{'/'.join(segments)}: the keys {names} have that text; "
+                    f"write a tuple, {better!r}"
+                )
+            if not keys:
+                numbered = bool(mapping) and set(map(type, mapping)) == {int}
+                if numbered and segment.isascii() and segment.isdigit():
+                    found.append(int(segment))
+                break
+            found.append(keys[0])
+            node = mapping[keys[0]]
+        return (*found, *segments[len(found) :])
+
+    def places(self, pattern: str | Path) -> dict[Path, Any]:
+        """The places that a pattern names, with what they hold."""
+        found: dict[Path, Any] = {(): self.state}
+        for segment in split_path(pattern):
+            mappings = {path: self.mapping(node, path) for path, node in found.items()}
+            found = {
+                (*path, key): mapping[key]
+                for path, mapping in mappings.items()
+                if mapping is not None
+                for key in self._keys(mapping, segment)
+            }
+        return found
+
+
+def resolve(path: str | Path, state: Any) -> Path:
+    """The typed path that a shorthand finds in a state; see `Lookup.resolve`.
 
     Examples
     --------
@@ -126,68 +244,12 @@ def resolve(path: str | Path, state: Any, view: View = _as_stored) -> Path:
     ...
     evalkit.paths.PathError: cart/7: the keys 7 and '7' have that text; write a tuple, ('cart', 7)
     """
-    segments = split_path(path)
-    if not isinstance(path, str):
-        return segments
-    found: Path = ()
-    for i, segment in enumerate(segments):
-        node = view(state, found)
-        keys = _keys_matching(node, segment, loose=True)
-        if len(keys) > 1 and segment != "*":
-            names = " and ".join(map(repr, keys[:3]))
-            better = (*found, keys[0], *segments[i + 1 :])
-            raise PathError(f"{path}: the keys {names} have that text; write a tuple, {better!r}")
-        if not keys or segment == "*":
-            return (*found, _new_key(node, segment), *segments[i + 1 :])
-        found += (keys[0],)
-        state = node[keys[0]]
-    return found
+    return Lookup(state).resolve(path)
 
 
-def _new_key(node: Any, segment: str) -> Any:
-    """What a segment that is not found stands for: an integer, in a table of integer keys."""
-    numbered = type(node) is dict and node and set(map(type, node)) == {int}
-    return int(segment) if numbered and segment.isascii() and segment.isdigit() else segment
-
-
-def _keys_matching(node: Any, segment: Any, loose: bool) -> list:
-    """The keys of a node that one segment of a pattern names."""
-    if type(node) is not dict:
-        return []
-    if segment != "*" and loose and set(map(type, node)) <= {str}:
-        return [segment] if segment in node else []  # the usual table, without reading its keys
-    return [key for key in node if segment_matches(segment, key, loose)]
-
-
-def find(state: Any, path: Path, missing: Any, view: View = _as_stored) -> Any:
-    """The value at a typed path, or ``missing`` where the path leads nowhere."""
-    for i, key in enumerate(path):
-        node = view(state, path[:i])
-        if type(node) is not dict or key not in node:
-            return missing
-        if type(key) is not str and not any(segment_matches(key, k, loose=False) for k in node):
-            return missing  # the dict takes True, 1 and 1.0 for one key
-        state = node[key]
-    return state
-
-
-def places(pattern: str | Path, state: Any) -> dict[Path, Any]:
-    """The places in a state that a pattern names, with what they hold.
-
-    Examples
-    --------
-    >>> places("t/*/x", {"t": {1: {"x": "a"}, 2: {"y": "b"}}})
-    {('t', 1, 'x'): 'a'}
-    """
-    found: dict[Path, Any] = {(): state}
-    loose = isinstance(pattern, str)
-    for segment in split_path(pattern):
-        found = {
-            (*path, key): node[key]
-            for path, node in found.items()
-            for key in _keys_matching(node, segment, loose)
-        }
-    return found
+def find(state: Any, path: Path, missing: Any) -> Any:
+    """The value at a typed path of a state, or ``missing`` where the path leads nowhere."""
+    return Lookup(state).find(path, missing)
 
 
 def leaves(state: Any, path: Path = ()) -> Iterator[Path]:

@@ -229,7 +229,8 @@ def _compare(path: Path, old: Any, new: Any, forms: Forms, changes: list[Change]
         try:
             new_items = keyed(new, path, forms)
         except StateError as error:
-            changes.append(Change(path, old, new, str(error).partition(": ")[2]))
+            reason = str(error).removeprefix(f"{format_path(path)}: ")
+            changes.append(Change(path, old, new, reason))
         else:
             _walk(items, new_items, path, forms, changes)
         return

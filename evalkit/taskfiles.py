@@ -75,7 +75,7 @@ def task_from_dict(spec: Mapping[str, Any]) -> Task:
     >>> task_from_dict({"requierd": {}})
     Traceback (most recent call last):
     ...
-    evalkit.tasks.TaskError: unknown entry 'requierd'; known are required, created, deleted,
+    evalkit.entries.TaskError: unknown entry 'requierd'; known are required, created, deleted,
     allowed, forms, unchanged
     """
     entries = {name: _in(value, name) for name, value in _known(spec, _ENTRIES, "").items()}
@@ -110,7 +110,8 @@ def _known(spec: Any, names: tuple[str, ...], where: str) -> dict[str, Any]:
 def save_task(task: Task, path: str | FilePath) -> None:
     """Write a task to a JSON file."""
     text = json.dumps(task_to_dict(task), indent=2, ensure_ascii=False) + "\n"
-    FilePath(path).write_text(text, encoding="utf-8")
+    # What is no UTF-8 text, such as the name of an odd file, is written as JSON escapes.
+    FilePath(path).write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
 def load_task(path: str | FilePath) -> Task:
@@ -135,6 +136,8 @@ def load_task(path: str | FilePath) -> Task:
         raise TaskError(f"{path}: nested too deeply") from None
     except TaskError as error:
         raise TaskError(f"{path}{_line_of(str(error), text)}: {error}") from None
+    except ValueError as error:  # an integer of more than 4,300 digits
+        raise TaskError(f"{path}: {error}") from None
 
 
 def _line_of(message: str, text: str) -> str:
@@ -144,17 +147,23 @@ def _line_of(message: str, text: str) -> str:
     return next((f":{number}" for number, line in lines if any(q in line for q in quoted)), "")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen = dict(pairs)
-    if len(seen) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise TaskError(f"the key {twice!r} stands twice in one object")
-    return seen
+def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise TaskError(f"the key {key!r} stands twice in one object")
+        found[key] = value
+    return found
 
 
 def _no_constant(name: str) -> Any:
     raise TaskError(f'{name} is no JSON; write {{"$float": "{name}"}}')
+
+
+def _listed(pair: Any) -> list[Any]:
+    if not isinstance(pair, list):
+        raise TaskError("write a list of lists, each a key and its value")
+    return pair
 
 
 _OUT: dict[type, Callable[[Any, str], Any]] = {
@@ -166,15 +175,15 @@ _OUT: dict[type, Callable[[Any, str], Any]] = {
     list: lambda v, where: [_out(x, where) for x in v],
     Between: lambda v, where: {"$between": [_out(v.low, where), _out(v.high, where)]},
 }
-_IN: dict[str, Callable[[Any], Any]] = {
-    "$bytes": bytes.fromhex,
-    "$decimal": Decimal,
-    "$instant": datetime.fromisoformat,
-    "$date": date.fromisoformat,
-    "$float": float,
-    "$tuple": tuple,
-    "$dict": dict,
-    "$between": lambda ends: Between(*ends),
+_IN: dict[str, tuple[type, Callable[[Any], Any]]] = {
+    "$bytes": (str, bytes.fromhex),
+    "$decimal": (str, Decimal),
+    "$instant": (str, datetime.fromisoformat),
+    "$date": (str, date.fromisoformat),
+    "$float": (str, float),
+    "$tuple": (list, tuple),
+    "$dict": (list, lambda pairs: _unique([(key, value) for key, value in map(_listed, pairs)])),
+    "$between": (list, lambda ends: Between(*ends)),
 }
 
 
@@ -186,6 +195,8 @@ def _out(value: Any, where: str) -> Any:
             return dict(items)
         return {"$dict": items}
     kind = type(value)
+    if kind is datetime and value.fold:
+        raise TaskError(f"{where}: a task file cannot hold {value!r}; give the instant in UTC")
     if kind in _OUT:
         return _OUT[kind](value, where)
     if kind is float and value - value != 0:  # nan, inf
@@ -211,8 +222,11 @@ def _in(spec: Any, where: str) -> Any:
         return {key: _in(value, where) for key, value in spec.items()}
     if len(spec) > 1 or name not in _IN:
         raise TaskError(f"{where}: unknown {name!r}; known are {', '.join(_IN)}, each alone")
+    kind, read = _IN[name]
     try:
-        return _IN[name](_in(spec[name], where))
+        if type(spec[name]) is not kind:
+            raise TaskError(f"write {'text' if kind is str else 'a list'}")
+        return read(_in(spec[name], where))
     except (ValueError, TypeError, InvalidOperation) as error:
         told = f": {error}" if isinstance(error, TaskError) else ""
         raise TaskError(f"{where}: {spec!r} cannot be read as {name!r}{told}") from None

@@ -1,207 +1,27 @@
-"""What an episode is asked to leave behind: the changes that must, and that may, happen."""
+"""A task: what an episode is asked to leave behind, and how that fits the states it is graded on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
-from evalkit.paths import Path, PathError, View, find, key_text, matches, split_path
+from evalkit.entries import (
+    Allowed,
+    Between,
+    Created,
+    Invariant,
+    TaskError,
+    checked_path,
+    checked_value,
+    without_last_stars,
+)
+from evalkit.paths import Lookup, Path, PathError, format_path, key_text, matches, split_path
 from evalkit.statediff import State, state_diff
-from evalkit.values import MISSING, StateError, check_value, declare, has_form, keyed_view
+from evalkit.values import MISSING, Forms, declare, keyed_view
 
-
-class TaskError(ValueError):
-    """A task that says something impossible; the message names the entry and what to write."""
-
-
-@dataclass(frozen=True)
-class Between:
-    """A condition on an allowed value: it lies in a range, the ends included.
-
-    Two texts of instants are compared as instants. A value of another kind does not lie between.
-
-    Examples
-    --------
-    >>> in_march = Between("2026-03-01T00:00:00Z", "2026-03-31T23:59:59Z")
-    >>> in_march("2026-03-07T09:30:00+01:00"), in_march("2026-04-01T00:00:00Z"), in_march(None)
-    (True, False, False)
-    """
-
-    low: Any
-    high: Any
-
-    def __post_init__(self) -> None:
-        kinds = [_comparable(end)[0] for end in (self.low, self.high)]
-        if kinds[0] != kinds[1] or not kinds[0]:
-            raise TaskError(f"Between({self.low!r}, {self.high!r}): give two numbers or instants")
-
-    def __call__(self, value: Any) -> bool:
-        (kind, low), (_, high), (own, x) = map(_comparable, (self.low, self.high, value))
-        return bool(own == kind and low <= x <= high)
-
-
-def _comparable(value: Any) -> tuple[str, Any]:
-    if type(value) in (int, float) and value == value:
-        return "number", value
-    if type(value) in (str, datetime) and has_form(value, "instant"):
-        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        return ("instant" if moment.utcoffset() is not None else "instant without a zone"), moment
-    return "", None
-
-
-@dataclass(frozen=True)
-class Allowed:
-    """A change that may happen.
-
-    Parameters
-    ----------
-    path : str or tuple
-        Pattern of a field (``"orders/W1/updated_at"``, ``"orders/*/updated_at"``), or of rows that
-        may be added (``"audit_log/*"`` with ``only="added"``). It covers all that lies below.
-    only : {"added", "removed", "changed"}, optional
-        Limits it to one kind of change.
-    when : callable, Between, or {"instant", "number"}, optional
-        A condition on the new value. One that raises does not hold.
-    whole : bool
-        Must be true for a pattern that covers a whole table, so that nobody writes one by accident.
-
-    Examples
-    --------
-    >>> Allowed("orders/*")
-    Traceback (most recent call last):
-    ...
-    evalkit.tasks.TaskError: Allowed('orders/*'): covers a whole table; name the fields, limit it
-    with only='added', or say whole=True
-    """
-
-    path: str | Path
-    only: str = ""
-    when: Callable[[Any], bool] | str | None = None
-    whole: bool = False
-
-    def __post_init__(self) -> None:
-        segments = _checked(self.path, f"Allowed({self.path!r})")
-        if self.only not in ("", "added", "removed", "changed"):
-            raise TaskError(f"{self}: only={self.only!r}; write 'added', 'removed' or 'changed'")
-        if isinstance(self.when, str) and self.when not in ("instant", "number"):
-            raise TaskError(f"{self}: when={self.when!r}; write 'instant', 'number' or a function")
-        if self.when is not None and not isinstance(self.when, str) and not callable(self.when):
-            raise TaskError(f"{self}: when={self.when!r} is not callable")
-        if type(self.whole) is not bool:
-            raise TaskError(f"{self}: whole={self.whole!r}; write True or False")
-        short = segments[-1] == "*" and len(without_last_stars(segments)) < 2
-        if short and not self.may_cover_a_table:
-            raise TaskError(self.too_wide)
-
-    def __str__(self) -> str:
-        return f"Allowed({self.path!r})"
-
-    @property
-    def may_cover_a_table(self) -> bool:
-        """Whether the entry says so, or is limited to rows that are added."""
-        return self.whole or self.only == "added"
-
-    @property
-    def too_wide(self) -> str:
-        """The message for a pattern that covers a table without saying so."""
-        return (
-            f"{self}: covers a whole table; name the fields, limit it with only='added', "
-            "or say whole=True"
-        )
-
-    def allows(self, path: Path, before: State, after: State, view: View) -> bool:
-        """Whether a change at a path is allowed.
-
-        What limits it is looked at where the pattern points, which may be above the change:
-        ``only="added"`` on a row allows new rows, never a field that is added to an old one.
-        """
-        place = path[: len(split_path(self.path))]
-        if not matches(self.path, place):
-            return False
-        old, new = find(before, place, MISSING, view), find(after, place, MISSING, view)
-        kind = "added" if old is MISSING else "removed" if new is MISSING else "changed"
-        if self.only not in ("", kind):
-            return False
-        if self.when is None:
-            return True
-        if isinstance(self.when, str):
-            return has_form(new, self.when)
-        try:
-            return new is not MISSING and bool(self.when(new))
-        except Exception:  # the value is the agent's, so an odd one must not stop the grading
-            return False
-
-
-@dataclass(frozen=True, init=False)
-class Created:
-    """A row that must be added, whose key nobody can know in advance.
-
-    Parameters
-    ----------
-    table : str or tuple
-        The table that gains the row.
-    free : sequence of str
-        Columns that may hold anything, such as ``id`` and ``created_at``. Every other column that
-        is not named is collateral.
-    columns : mapping, optional
-        Column to value, for names that are no Python identifiers.
-    **named
-        Column to value.
-
-    Examples
-    --------
-    >>> Created("refunds", order_id="W1001", amount=42.5, free=["id"])
-    Created('refunds', order_id='W1001', amount=42.5, free=['id'])
-    """
-
-    table: str | Path
-    columns: dict[Any, Any]
-    free: tuple[Any, ...]
-
-    def __init__(
-        self,
-        table: str | Path,
-        *,
-        free: Iterable[Any] = (),
-        columns: Mapping[Any, Any] | None = None,
-        **named: Any,
-    ) -> None:
-        where = f"Created({table!r})"
-        _checked(table, where)
-        if isinstance(free, str) or not isinstance(free, Iterable):
-            raise TaskError(f"{where}: free={free!r}; write a list of columns, [{free!r}]")
-        if not isinstance(columns or {}, Mapping):
-            raise TaskError(f"{where}: columns={columns!r}; write column names with their values")
-        values = _value({**(columns or {}), **named}, where)
-        if not values:
-            raise TaskError(f"{where}: name at least one column and its value")
-        if both := set(values) & set(free):
-            raise TaskError(f"{where}: {', '.join(map(str, both))} cannot be both stated and free")
-        for name, value in (("table", table), ("columns", values), ("free", tuple(free))):
-            object.__setattr__(self, name, value)
-
-    def __repr__(self) -> str:
-        named = [f"{k}={v!r}" for k, v in self.columns.items()]
-        free = [f"free={list(self.free)!r}"] if self.free else []
-        return f"Created({', '.join([repr(self.table), *named, *free])})"
-
-
-@dataclass(frozen=True)
-class Invariant:
-    """Something that must hold in the after state, whatever the goal says.
-
-    Parameters
-    ----------
-    name : str
-        What must hold, in words; the verdict shows it.
-    holds : callable
-        Takes the after state and returns whether it holds.
-    """
-
-    name: str
-    holds: Callable[[State], bool]
+__all__ = ["Allowed", "Between", "Created", "FittedTask", "Invariant", "Task", "TaskError", "fit"]
 
 
 @dataclass(frozen=True)
@@ -236,7 +56,7 @@ class Task:
     >>> task = Task(required={"orders/W1/status": "cancelled"}, allowed=[Allowed("orders/W1")])
     Traceback (most recent call last):
     ...
-    evalkit.tasks.TaskError: required['orders/W1/status']: Allowed('orders/W1') allows it too;
+    evalkit.entries.TaskError: required['orders/W1/status']: Allowed('orders/W1') allows it too;
     a change is required or allowed, not both
     """
 
@@ -266,11 +86,11 @@ class Task:
             raise TaskError(f"unchanged={self.unchanged!r}; write True or False")
         required = {}
         for path, value in self.required.items():
-            _checked(path, f"required[{path!r}]", exact=True)
-            required[path] = _value(value, f"required[{path!r}]")
+            checked_path(path, f"required[{path!r}]", exact=True)
+            required[path] = checked_value(value, f"required[{path!r}]")
         object.__setattr__(self, "required", required)
         for i, path in enumerate(self.deleted):
-            _checked(path, f"deleted[{i}]", exact=True)
+            checked_path(path, f"deleted[{i}]", exact=True)
         try:
             declare(self.forms)
         except ValueError as error:
@@ -284,7 +104,7 @@ class Task:
         stated += [(f"deleted[{i}]", p, "removed") for i, p in enumerate(self.deleted)]
         for entry, path, kind in stated:
             for allowed in self.allowed:
-                if allowed.only in ("", kind) and _covers_text(allowed, split_path(path)):
+                if allowed.only in ("", kind) and _covers(allowed, split_path(path)):
                     raise TaskError(
                         f"{entry}: {allowed} allows it too; a change is required or allowed, "
                         "not both"
@@ -330,57 +150,195 @@ class Task:
         >>> Task.from_goal({"t": {1: {"x": 1}}}, {"t": {1: {"x": 2}}}).required
         {('t', 1, 'x'): 2}
         """
+        task = cls(allowed=tuple(allowed), forms=forms or {}, invariants=tuple(invariants))
+        fitted = fit(task, before, gold)
+        free_columns = _free_columns(free or {}, fitted)
         required: dict[str | Path, Any] = {}
         created: list[Created] = []
         deleted: list[str | Path] = []
-        free_columns = {
-            split_path(table): tuple(columns) for table, columns in (free or {}).items()
-        }
-        view = keyed_view(declare(forms or {}))
-        for change in state_diff(before, gold, forms):
+        changes = state_diff(before, gold, forms)
+        for change in changes:
             table, value = change.path[:-1], change.after
-            if any(a.allows(change.path, before, gold, view) for a in allowed):
+            if fitted.allows(change.path):
                 continue
             if change.kind == "removed":
                 deleted.append(change.path)
             elif change.kind == "added" and table in free_columns and type(value) is dict:
-                stated = {k: v for k, v in value.items() if k not in free_columns[table]}
-                created.append(Created(table, free=free_columns[table], columns=stated))
+                columns = {k: v for k, v in value.items() if k not in free_columns[table]}
+                created.append(Created(table, free=free_columns[table], columns=columns))
             else:
                 required[change.path] = value
-        task = cls(
-            required, created, deleted, tuple(allowed), forms or {}, invariants=tuple(invariants)
+        return replace(
+            task, required=required, created=created, deleted=deleted, unchanged=not changes
         )
-        return task if required or created or deleted else replace(task, unchanged=True)
 
 
-def _covers_text(allowed: Allowed, segments: Path) -> bool:
-    """The same for a path that is not found in a state yet, by the text of its keys."""
+def _free_columns(
+    free: Mapping[str | Path, Sequence[Any]], fitted: FittedTask
+) -> dict[Path, tuple[Any, ...]]:
+    """Table to free columns, the tables found in the before state."""
+    found = {}
+    for table, columns in free.items():
+        entry = f"free[{table!r}]"
+        if isinstance(columns, str):
+            raise TaskError(f"{entry}={columns!r}; write a list of columns, [{columns!r}]")
+        found[fitted.existing(table, entry)] = tuple(columns)
+    return found
+
+
+def _covers(allowed: Allowed, segments: Path) -> bool:
+    """Whether a pattern names a path that is not found in a state yet, or a place above it."""
     pattern = split_path(allowed.path)
     return len(segments) >= len(pattern) and all(
         p == "*" or key_text(p) == key_text(s) for p, s in zip(pattern, segments, strict=False)
     )
 
 
-def without_last_stars(segments: Path) -> Path:
-    """A pattern up to its last segment that is no star."""
-    while segments and segments[-1] == "*":
-        segments = segments[:-1]
-    return segments
+# --- a task and the states of one episode -------------------------------------------------
 
 
-def _checked(path: Any, entry: str, exact: bool = False) -> Path:
+@dataclass(frozen=True)
+class FittedTask:
+    """A task with its paths found in the states of one episode.
+
+    Attributes
+    ----------
+    before, after : Lookup
+        The two states, lists that are declared keyed looked into as mappings.
+    forms
+        Declared forms, ready for use.
+    required, created, deleted
+        The entries of the task, by typed path.
+    allowed
+        Typed pattern and entry; what follows a star is still found by its text.
+    """
+
+    before: Lookup
+    after: Lookup
+    forms: Forms
+    required: dict[Path, Any]
+    created: tuple[tuple[Path, Created], ...]
+    deleted: tuple[Path, ...]
+    allowed: tuple[tuple[Path, Allowed], ...]
+
+    def allows(self, path: Path) -> bool:
+        """Whether a change at a path is allowed.
+
+        What limits it is looked at where the pattern points, which may be above the change:
+        ``only="added"`` on a row allows new rows, never a field that is added to an old one.
+        """
+        for pattern, entry in self.allowed:
+            place = path[: len(pattern)]
+            if matches(pattern, place):
+                sides = (state.find(place, MISSING) for state in (self.before, self.after))
+                if entry.holds(*sides):
+                    return True
+        return False
+
+    def fixed_part(self, value: Any, path: Path) -> Any:
+        """A required value without the fields below it that are allowed to differ."""
+        if type(value) is not dict or not any(
+            len(pattern) > len(path) and matches(pattern[: len(path)], path)
+            for pattern, _ in self.allowed
+        ):
+            return value
+        items = ((k, v, (*path, k)) for k, v in value.items())
+        return {k: self.fixed_part(v, place) for k, v, place in items if not self.allows(place)}
+
+    def existing(self, path: str | Path, entry: str, new: bool = False) -> Path:
+        """The typed path of a place in the before state; its last key may be ``new``.
+
+        Raises
+        ------
+        TaskError
+            If it leads nowhere; the message lists what there is.
+        """
+        found = _resolved(self.before, path, entry)
+        for i, key in enumerate(found):
+            node = self.before.find(found[:i], MISSING)
+            mapping = self.before.mapping(node, found[:i])
+            if mapping is None:
+                raise TaskError(f"{entry}: {format_path(found[:i])} is a single value")
+            if self.before.find(found[: i + 1], MISSING) is MISSING:
+                if new and i == len(found) - 1:
+                    return self._new_place(found, path)
+                where = f"{format_path(found[:i])} has no {key!r}" if i else f"there is no {key!r}"
+                few = ", ".join(map(repr, list(mapping)[:6])) or "nothing"
+                more = ", ..." if len(mapping) > 6 else ""
+                raise TaskError(f"{entry}: {where} (there are: {few}{more})")
+        return found
+
+    def _new_place(self, found: Path, path: str | Path) -> Path:
+        """The path of a new row: the after state knows the type of its key, if any does."""
+        if isinstance(path, str) and type(found[-1]) is str:
+            with suppress(PathError):  # two such keys: the agent's doing, and neither is the one
+                return self.after.resolve(path)
+        return found
+
+
+def fit(task: Task, before: State, after: State) -> FittedTask:
+    """The task with its paths found in the states of one episode.
+
+    Raises
+    ------
+    TaskError
+        If a path names an unknown table or place of the before state, or an allowed pattern covers
+        a whole table without saying so.
+
+    Examples
+    --------
+    >>> orders = {"orders": {"W1": {}}}
+    >>> _ = fit(Task(required={"ordres/W1/status": "cancelled"}), orders, orders)
+    Traceback (most recent call last):
+    ...
+    evalkit.entries.TaskError: required['ordres/W1/status']: there is no 'ordres' (there are:
+    'orders')
+    """
+    forms = declare(task.forms)
+    lookups = Lookup(before, keyed_view(forms)), Lookup(after, keyed_view(forms))
+    bare = FittedTask(*lookups, forms, {}, (), (), ())
+    required: dict[Path, Any] = {}
+    for path, value in task.required.items():
+        entry = f"required[{path!r}]"
+        found = bare.existing(path, entry, new=True)
+        if found in required:
+            raise TaskError(f"{entry}: {format_path(found)} is required twice")
+        required[found] = value
+    allowed = []
+    for i, row in enumerate(task.allowed):
+        pattern = _resolved(lookups[0], row.path, f"allowed[{i}]", pattern=True)
+        if not row.may_cover_a_table and _covers_a_table(pattern, lookups[0]):
+            raise TaskError(row.too_wide)
+        allowed.append((pattern, row))
+    return replace(
+        bare,
+        required=required,
+        created=tuple(
+            (bare.existing(row.table, f"created[{i}]"), row) for i, row in enumerate(task.created)
+        ),
+        deleted=tuple(bare.existing(p, f"deleted[{i}]") for i, p in enumerate(task.deleted)),
+        allowed=tuple(allowed),
+    )
+
+
+def _resolved(state: Lookup, path: str | Path, entry: str, pattern: bool = False) -> Path:
     try:
-        segments = split_path(path)
+        return state.resolve_pattern(path) if pattern else state.resolve(path)
     except PathError as error:
         raise TaskError(f"{entry}: {error}") from None
-    if exact and isinstance(path, str) and "*" in segments:
-        raise TaskError(f"{entry}: names one place, so it can hold no '*'")
-    return segments
 
 
-def _value(value: Any, entry: str) -> Any:
-    try:
-        return check_value(value)
-    except StateError as error:
-        raise TaskError(f"{entry}: {error}") from None
+def _covers_a_table(pattern: Path, before: Lookup) -> bool:
+    """Whether a pattern, its last stars aside, names a mapping that holds only mappings.
+
+    An empty mapping at the top is a table without rows.
+    """
+    head = without_last_stars(pattern)
+    nodes = before.places(head) if head else {(): before.state}
+    mappings = ((path, before.mapping(node, path)) for path, node in nodes.items())
+    return any(
+        mapping is not None
+        and (mapping or len(path) == 1)
+        and all(type(row) is dict for row in mapping.values())
+        for path, mapping in mappings
+    )

@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import Any
+from unicodedata import normalize
 from uuid import UUID
 
 from evalkit.paths import Path, View, format_path, matches, split_path
@@ -142,12 +143,16 @@ def canonical(value: Any, path: Path = (), forms: Forms = ()) -> Any:
         items = ((canonical(k), canonical(v, (*path, k), forms)) for k, v in value.items())
         return ("dict", frozenset(items))
     if kind is list or kind is tuple:
+        lists = {name for name in names if name not in _SCALAR_FORMS and kind is list}
+        if len(lists) > 1:
+            kinds = " and ".join(sorted(lists))
+            raise ValueError(f"{format_path(path)}: patterns declare it {kinds}; choose one")
         if kind is list and key_field(names):
             return ("keyed", canonical(keyed(value, path, forms), path, forms))
         parts = [canonical(v, (*path, i), forms) for i, v in enumerate(value)]
-        if "set" in names:
+        if "set" in lists:
             return ("set", frozenset(parts))
-        if "multiset" in names:
+        if "multiset" in lists:
             return ("multiset", frozenset(Counter(parts).items()))
         return (kind.__name__, tuple(parts))
     for name in names:
@@ -201,7 +206,10 @@ def declare(forms: Mapping[str | Path, str | Sequence[str]]) -> Forms:
     ready = []
     for pattern, names in forms.items():
         split_path(pattern)
-        names = (names,) if isinstance(names, str) else tuple(names)
+        names = (names,) if isinstance(names, str) else names
+        if not isinstance(names, Iterable) or not all(isinstance(n, str) for n in names):
+            raise ValueError(f"forms[{pattern!r}]: {names!r}; write the name of a form, or a list")
+        names = tuple(names)
         for name in names:
             if name not in _SCALAR_FORMS and name not in _LIST_FORMS and not key_field((name,)):
                 known = ", ".join([*_SCALAR_FORMS, *_LIST_FORMS, "'keyed by FIELD'"])
@@ -235,20 +243,31 @@ def keyed(items: Any, path: Path, forms: Forms) -> dict:
     """
     field = key_field(forms_at(path, forms))
     found: dict[Any, Any] = {}
-    seen = set()
     where = format_path(path)
     for i, item in enumerate(items):
         if type(item) is not dict or field not in item:
             raise StateError(f"{where}: item {i} has no field {field!r}, by which it is keyed")
         key = item[field]
-        if type(key) not in _SCALARS:
-            raise StateError(f"{where}: item {i} has a {type(key).__name__} as its {field!r}")
-        normal = canonical(key, (*path, key, field), forms)
-        if normal in seen or key in found:
+        if type(key) not in _SCALARS or (type(key) in (float, Decimal) and "N" in str(key).upper()):
+            raise StateError(f"{where}: item {i} has {show(key)} as its {field!r}, which is no key")
+        key = _readable(canonical(key, (*path, key, field), forms), key)
+        if key in found:
             raise StateError(f"{where}: two items have one key, {field} = {show(key)}")
-        seen.add(normal)
         found[key] = item
     return found
+
+
+def _readable(normal: Any, key: Any) -> Any:
+    """The key that stands for a normal form: as stored, unless a form rewrote it."""
+    if type(normal) is not _Form:
+        return key if normal[0] != "str" else normal[1]
+    kind, *parts = normal
+    if kind != "number":
+        return parts[0].isoformat()
+    sign, digits, exponent = parts if len(parts) == 3 else (0, "0", 0)
+    if 0 <= exponent < 30:
+        return int(digits) * 10**exponent * (-1 if sign else 1)
+    return f"{'-' * sign}{digits}e{exponent}"
 
 
 def keyed_view(forms: Forms) -> View:
@@ -297,7 +316,7 @@ def _number(value: Any) -> Any:
 def _instant(value: Any) -> Any:
     """One moment has one form, whatever its zone; a moment without a zone is not one with it."""
     moment = value
-    if type(value) is str and len(value) > 10:  # a bare date is not midnight
+    if type(value) is str and value[10:11] in ("T", " "):  # a bare date is not midnight
         try:
             moment = datetime.fromisoformat(value)
         except ValueError:
@@ -334,14 +353,15 @@ _LIST_FORMS = ("sequence", "multiset", "set")
 
 
 def has_form(value: Any, name: str) -> bool:
-    """Whether a value can be read as a ``number`` or an ``instant``.
+    """Whether a value can be read as a finite ``number`` or an ``instant``.
 
     Examples
     --------
     >>> has_form("2026-03-01T12:00:00Z", "instant"), has_form("soon", "instant")
     (True, False)
     """
-    return type(_SCALAR_FORMS[name](value)) is _Form
+    form = _SCALAR_FORMS[name](value)
+    return type(form) is _Form and (name != "number" or form[1:] == ("0",) or len(form) == 4)
 
 
 def equals(stated: Any, found: Any, path: Path, forms: Forms) -> bool:
@@ -389,8 +409,14 @@ def check_value(value: Any, path: Path = ()) -> Any:
     raise StateError(_unsupported(value, path))
 
 
+def is_key(value: Any) -> bool:
+    """Whether a value can be the key of a mapping in a state."""
+    parts = value if type(value) is tuple else (value,)
+    return all(type(part) in _SCALARS for part in parts)
+
+
 def _check_key(key: Any, path: Path) -> Any:
-    if type(key) in _SCALARS or (type(key) is tuple and all(type(k) in _SCALARS for k in key)):
+    if is_key(key):
         return key
     raise StateError(f"{format_path(path)}: {_unsupported(key)} (as a key)")
 
@@ -425,3 +451,21 @@ def show(value: Any, width: int = 60) -> str:
     except (ValueError, RecursionError):  # an integer of more than 4,300 digits, a deep list
         return f"a {type(value).__name__} too large to show"
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def show_apart(expected: Any, found: Any) -> tuple[str, str]:
+    """Two values as short text that differs where they do, though they may look alike.
+
+    Examples
+    --------
+    >>> show_apart("x" * 100 + "a", "x" * 100 + "b")
+    ("at character 100: 'a'", "at character 100: 'b'")
+    """
+    shown = show(expected), show(found)
+    alike = normalize("NFKC", shown[0]) == normalize("NFKC", shown[1])
+    if not alike or type(expected) is not str or type(found) is not str or expected == found:
+        return shown
+    pairs = enumerate(zip(expected, found, strict=False))
+    i = next((i for i, (a, b) in pairs if a != b), min(len(expected), len(found)))
+    first, second = (f"at character {i}: {v[i : i + 40]!a}" for v in (expected, found))
+    return first, second

@@ -80,7 +80,7 @@ def test_a_goal_that_forgot_its_changes_fails_the_right_agent_and_is_flagged() -
     verdict = grade(before, after, Task.from_goal(before, before))
     assert verdict.status == "fail"
     assert [f.place for f in verdict.collateral] == ["orders/A/status", "orders/B/status"]
-    assert "the goal equals the start" in verdict.notes[0]
+    assert "an agent that does nothing passes" in verdict.notes[0]
 
 
 def test_a_task_that_doing_nothing_passes_is_flagged() -> None:
@@ -129,7 +129,7 @@ def test_a_delete_in_another_table_fails() -> None:
     before = {"a": {"1": {"x": 1}}, "b": {"1": {"y": 1}}}
     verdict = grade(before, {"a": {"1": {"x": 2}}, "b": {}}, Task(required={"a/1/x": 2}))
     assert verdict.status == "fail"
-    assert [f.place for f in verdict.collateral] == ["b/1"]
+    assert [f.place for f in verdict.collateral] == ["('b', '1')"]
 
 
 def test_a_later_change_in_place_cannot_hide() -> None:

@@ -259,3 +259,112 @@ def test_a_verdict_explains_itself_and_escapes_what_the_agent_wrote() -> None:
     assert verdict.table["finding"].iloc[0] == "collateral"
     for word in ("orders/W2/note", "no change", "'' -> '<script>'"):
         assert word in str(verdict)
+
+
+# Found by people who tried to get a bad episode past the grader, or a good one failed.
+
+
+def passes(before: dict, after: dict, task: Task) -> bool:
+    return grade(before, after, task).passed
+
+
+@pytest.mark.parametrize("key", [True, 1.0, "1"])
+def test_a_row_to_delete_is_named_by_its_own_key(key: object) -> None:
+    state = {"cart": {1: {"q": 1}}}
+    with pytest.raises(TaskError, match="cart has no"):
+        grade(state, state, Task(deleted=[("cart", key)]))
+
+
+def test_a_stated_column_is_found_by_its_own_name() -> None:
+    task = Task(created=[Created("t", columns={1: "a"})])
+    assert passes({"t": {}}, {"t": {9: {1: "a"}}}, task)
+    assert not passes({"t": {}}, {"t": {9: {True: "a"}}}, task)
+    assert not passes({"t": {}}, {"t": {9: {1: "a", 2: 0}}}, task)
+
+
+def test_an_allowed_composite_key_is_typed() -> None:
+    task = Task(unchanged=True, allowed=[Allowed(("l", ("W1", 1)))])
+    before = {"l": {("W1", 1): {"q": 1}}}
+    assert passes(before, {"l": {("W1", 1): {"q": 2}}}, task)
+    assert not passes(before, {"l": {("W1", True): {"q": 1}}}, task)
+
+
+@pytest.mark.parametrize(("key", "twin"), [(7, "7"), (None, "None"), (("W1", 3), "W1,3")])
+def test_the_shorthand_of_an_allowed_row_does_not_allow_its_twin(key: Any, twin: str) -> None:
+    before = {"t": {key: {"v": "a"}}}
+    task = Task(unchanged=True, allowed=[Allowed(f"t/{twin}")])
+    assert passes(before, {"t": {key: {"v": "b"}}}, task)
+    assert not passes(before, {"t": {key: {"v": "a"}, twin: {"v": "evil"}}}, task)
+
+
+def test_an_invariant_that_held_already_earns_nothing_either() -> None:
+    held = Invariant("one order", lambda s: len(s["o"]) == 1)
+    before = {"o": {"W1": {"status": "cancelled"}}}
+    task = Task(required={"o/W1/status": "cancelled"}, invariants=[held])
+    verdict = grade(before, before, task)
+    assert verdict.status == "not evaluated"
+    assert "nothing can be earned" in verdict.notes[0]
+    alone = grade(before, before, Task(invariants=[held]))
+    assert alone.passed
+    assert "an agent that does nothing passes" in alone.notes[0]
+    mended = Task(invariants=[Invariant("two orders", lambda s: len(s["o"]) == 2)])
+    after = {"o": {"W1": {"status": "cancelled"}, "W2": {}}}
+    assert grade(before, after, mended).status == "fail"  # the new order is collateral
+    assert grade(before, before, mended).status == "fail"
+
+
+def test_a_whole_row_is_required_but_for_what_is_allowed_below_it() -> None:
+    before: dict[str, Any] = {"refunds": {}}
+    gold = {"refunds": {"R2": {"amount": 2, "created_at": "2026-01-02T00:00:00"}}}
+    task = Task.from_goal(before, gold, allowed=[Allowed("refunds/*/created_at", when="instant")])
+    later = {"refunds": {"R2": {"amount": 2, "created_at": "2026-01-02T00:00:05"}}}
+    assert passes(before, later, task)
+    later["refunds"]["R2"]["created_at"] = "never"
+    assert not passes(before, later, task)
+    assert not passes(
+        before, {"refunds": {"R2": {"amount": 3, "created_at": "2026-01-02T00:00:05"}}}, task
+    )
+    assert not passes(before, {"refunds": {}}, task)
+
+
+def test_a_new_row_is_found_by_the_shorthand_whatever_its_key() -> None:
+    row = {"v": "x"}
+    assert passes({"e": {}}, {"e": {1: row}}, Task(required={"e/1": row}))
+    lines = {("W1", 1): row}
+    after = {"l": {**lines, ("W1", 2): row}}
+    assert passes({"l": lines}, after, Task(required={"l/W1,2": row}))
+    assert not passes({"e": {}}, {"e": {1: row, "1": row}}, Task(required={"e/1": row}))
+
+
+def test_free_columns_of_a_goal_belong_to_a_table_that_exists() -> None:
+    before: dict[str, Any] = {"carts": {7: {"items": {}}}}
+    gold = {"carts": {7: {"items": {"a": {"id": 1, "n": 1}}}}}
+    after = {"carts": {7: {"items": {"b": {"id": 2, "n": 1}}}}}
+    assert passes(before, after, Task.from_goal(before, gold, free={"carts/7/items": ["id"]}))
+    with pytest.raises(TaskError, match=r"free\['itemz'\]: there is no 'itemz'"):
+        Task.from_goal(before, gold, free={"itemz": ["id"]})
+    with pytest.raises(TaskError, match="write a list of columns"):
+        Task.from_goal(before, gold, free={"carts": "id"})
+
+
+def test_the_width_of_a_pattern_inside_a_keyed_list_is_seen() -> None:
+    forms = {"o/items": "keyed by id"}
+    before = {"o": {"items": [{"id": 7, "q": 1}, {"id": 8, "q": 1}]}, "z": 1}
+    with pytest.raises(TaskError, match="covers a whole table"):
+        grade(before, before, Task(unchanged=True, forms=forms, allowed=[Allowed("o/items/*")]))
+    with pytest.raises(TaskError, match="covers a whole table"):
+        grade({"audit": {}}, {"audit": {}}, Task(unchanged=True, allowed=[Allowed("audit")]))
+    with pytest.raises(TaskError, match="covers a whole table"):
+        grade({"o": {1: {"x": 1}, 2: {}}}, {"o": {}}, Task(unchanged=True, allowed=[Allowed("o")]))
+
+
+def test_a_name_cannot_pass_for_another_line_of_the_verdict() -> None:
+    name = "x\nmet  report.txt  no change  done"
+    verdict = grade({}, {name: 1, "\udcff": 2}, Task(unchanged=True))
+    assert len(str(verdict).splitlines()) == 5
+    str(verdict).encode("utf-8")
+
+
+def test_two_places_have_two_texts() -> None:
+    verdict = grade({"t": {7: {}}}, {"t": {"7": {}}}, Task(unchanged=True))
+    assert sorted(places(verdict.collateral)) == ["('t', '7')", "t/7"]

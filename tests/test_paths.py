@@ -1,6 +1,6 @@
 import pytest
 
-from evalkit.paths import PathError, find, format_path, matches, places, resolve, split_path
+from evalkit.paths import Lookup, PathError, find, format_path, matches, resolve, split_path
 from evalkit.values import MISSING
 
 STATE = {
@@ -43,7 +43,7 @@ def test_what_is_no_path_is_refused(bad: object) -> None:
 def test_a_star_stands_for_one_segment() -> None:
     assert matches("cart/*/q", ("cart", 7, "q"))
     assert not matches("cart/*", ("cart", 7, "q"))
-    assert places("*/*/q", STATE).keys() == {
+    assert Lookup(STATE).places("*/*/q").keys() == {
         ("cart", 7, "q"), ("cart", "8", "q"), ("lines", ("W1", 3), "q"), ("a/b", "*", "q")
     }  # fmt: skip
 

@@ -85,6 +85,15 @@ def test_the_largest_and_the_least_task_survive() -> None:
         ('{"required": {"a": {"$bytes": "00", "x": 1}}}', "each alone"),
         ('{"required": 5}', "required=5: write paths with their values"),
         ('{"unchanged": "false"}', "unchanged='false'; write True or False"),
+        ('{"forms": {"a": 5}}', r"forms\['a'\]: .*write the name of a form"),
+        ('{"forms": {"a": [1]}}', r"forms\['a'\]: .*write the name of a form"),
+        ('{"created": [{"table": "t", "columns": {"a": 1}, "free": [["x"]]}]}', "free"),
+        ('{"deleted": [{"$tuple": "cart"}]}', "cannot be read as '\\$tuple': write a list"),
+        ('{"required": {"a": {"$dict": [["b", 1], ["b", 2]]}}}', "the key 'b' stands twice"),
+        ('{"required": {"a": {"$dict": ["ab"]}}}', "cannot be read as"),
+        ('{"required": {"a": {"$decimal": 42.1}}}', "cannot be read as '\\$decimal': write text"),
+        ('{"required": {"a": {"$float": true}}}', "write text"),
+        ('{"required": {"a": ' + "1" * 5000 + "}}", "digits"),
         ('{"forms": {"a": "numeric"}}', ":1: forms.*unknown form 'numeric'"),
     ],
 )
@@ -112,3 +121,14 @@ def test_what_a_file_cannot_hold_is_refused_and_not_dropped() -> None:
         task_to_dict(Task(invariants=[Invariant("x", lambda s: True)]))
     with pytest.raises(TaskError, match="when is a Python function"):
         task_to_dict(Task(unchanged=True, allowed=[Allowed("a/b", when=bool)]))
+
+
+def test_a_lone_surrogate_survives(tmp_path: Path) -> None:
+    task = Task(required={("files", "\udcff"): "x"})
+    save_task(task, tmp_path / "task.json")
+    assert load_task(tmp_path / "task.json").required == task.required
+
+
+def test_a_repeated_hour_is_refused_and_not_lost() -> None:
+    with pytest.raises(TaskError, match="cannot hold .*fold=1.*give the instant in UTC"):
+        task_to_dict(Task(required={"x": datetime(2026, 10, 25, 2, fold=1)}))

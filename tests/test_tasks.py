@@ -1,7 +1,6 @@
 import pytest
 
-from evalkit.fitting import fit
-from evalkit.tasks import Allowed, Between, Created, Invariant, Task, TaskError
+from evalkit.tasks import Allowed, Between, Created, Invariant, Task, TaskError, fit
 
 STATE = {
     "orders": {"W1": {"status": "new", "note": ""}, "W2": {"status": "new", "note": ""}},
@@ -66,7 +65,7 @@ def test_an_impossible_entry_is_named_when_the_task_is_built(entries: dict, mess
 )
 def test_a_path_that_leads_nowhere_is_named_with_what_there_is(entries: dict, message: str) -> None:
     with pytest.raises(TaskError, match=message):
-        fit(Task(**entries), STATE)
+        fit(Task(**entries), STATE, STATE)
 
 
 @pytest.mark.parametrize("path", ["*", "*/*", "*/*/*", "log/*", "log/*/*", ("log", "*")])
@@ -87,7 +86,7 @@ def test_a_pattern_over_a_whole_table_must_say_so(path: object) -> None:
     ],
 )
 def test_fields_one_row_or_a_table_in_words_may_be_allowed(allowed: Allowed) -> None:
-    fit(Task(unchanged=True, allowed=[allowed]), STATE)
+    fit(Task(unchanged=True, allowed=[allowed]), STATE, STATE)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from evalkit.statediff import state_diff
 from evalkit.values import (
     MAX_DEPTH,
     MISSING,
@@ -15,6 +16,7 @@ from evalkit.values import (
     has_form,
     same,
     show,
+    show_apart,
 )
 
 NOON = datetime(2026, 3, 1, 12)
@@ -133,8 +135,10 @@ def test_forms_reach_into_the_items_of_a_list() -> None:
         ([{"sku": 1}, {"sku": 1}], "two items have one key, sku = 1"),
         ([{"sku": 1}, {"sku": True}], "two items have one key, sku = True"),
         ([{"sku": 1}, {}], "item 1 has no field 'sku'"),
+        ([{"sku": float("nan")}], "item 0 has nan as its 'sku', which is no key"),
+        ([{"sku": Decimal("sNaN")}], r"item 0 has Decimal\('sNaN'\) as its 'sku', which is no key"),
         ([{"sku": 1}, 5], "item 1 has no field 'sku'"),
-        ([{"sku": []}], "item 0 has a list as its 'sku'"),
+        ([{"sku": []}], r"item 0 has \[\] as its 'sku', which is no key"),
     ],
 )
 def test_keys_that_become_one_are_an_error(items: list, message: str) -> None:
@@ -146,6 +150,35 @@ def test_keys_that_become_one_under_their_form_are_an_error() -> None:
     forms = declare({"items": "keyed by sku", "items/*/sku": "number"})
     with pytest.raises(StateError, match="two items have one key"):
         canonical([{"sku": 1}, {"sku": "1.0"}], ("items",), forms)
+
+
+def test_keys_that_are_one_under_their_form_find_each_other() -> None:
+    old, new = {"items": [{"sku": "7.0", "n": 1}]}, {"items": [{"sku": 7, "n": 2}]}
+    forms = {"items": "keyed by sku", "items/*/sku": "number"}
+    assert state_diff(old, new, forms).changed == {("items", 7, "n"): (1, 2)}
+    forms["items/*/sku"] = "caseless"
+    assert not state_diff({"items": [{"sku": "A"}]}, {"items": [{"sku": "a"}]}, forms)
+
+
+def test_two_patterns_that_declare_one_list_in_two_ways_are_an_error() -> None:
+    forms = declare({"t/*": "set", "t/a": "multiset"})
+    with pytest.raises(ValueError, match="t/a: patterns declare it multiset and set; choose one"):
+        canonical([1], ("t", "a"), forms)
+
+
+def test_a_number_is_finite_and_an_instant_is_written_as_one() -> None:
+    assert has_form("1e3", "number")
+    assert not has_form(float("nan"), "number")
+    assert not has_form("2026-03-01\n12:00:00", "instant")
+
+
+def test_values_that_look_alike_are_shown_where_they_differ() -> None:
+    assert show_apart("caf\u00e9", "cafe\u0301") == (
+        "at character 3: '\\xe9'",
+        "at character 3: 'e\\u0301'",
+    )
+    assert show_apart(1, 1.0) == ("1", "1.0")
+    assert show_apart("same", "same") == ("'same'", "'same'")
 
 
 def test_an_unknown_form_is_named_with_the_known_ones() -> None:
