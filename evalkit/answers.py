@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from evalkit.values import MISSING, canonical, declare, has_form
+from evalkit.forms import canonical, declare, has_form
+from evalkit.values import MISSING
 
 _FORMS = declare({"number": "number", "text": ["spaces", "caseless"]})
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}

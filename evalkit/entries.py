@@ -8,9 +8,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from evalkit.forms import has_form
 from evalkit.paths import Path, PathError, split_path
 from evalkit.statediff import State
-from evalkit.values import MISSING, StateError, check_value, has_form, is_key
+from evalkit.values import MISSING, StateError, check_value, is_key
 
 
 class TaskError(ValueError):

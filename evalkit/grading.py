@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalkit.forms import canonical, equals
 from evalkit.newrows import matching, nearest, unexplained
 from evalkit.paths import Path, field_count, format_path, same_key
 from evalkit.statediff import Change, State, state_diff
 from evalkit.tasks import FittedTask, Invariant, Task, TaskError, fit
-from evalkit.values import MISSING, canonical, equals, show, show_apart
+from evalkit.values import MISSING, show, show_apart
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from evalkit.entries import Created
+from evalkit.forms import Forms, equals
 from evalkit.paths import format_path, same_key
 from evalkit.statediff import Change
-from evalkit.values import MISSING, Forms, equals, show
+from evalkit.values import MISSING, show
 
 
 def matching(wanted: list[Created], rows: list[Change], forms: Forms) -> dict[int, int]:

@@ -128,7 +128,7 @@ class Lookup:
         A nested dict. It must not change while the lookup is used.
     view : callable, optional
         What to look into in place of a node, given the node and its path: a list that is declared
-        keyed is looked into as a mapping (`evalkit.values.keyed_view`).
+        keyed is looked into as a mapping (`evalkit.forms.keyed_view`).
     """
 
     def __init__(self, state: Any, view: View = _as_stored) -> None:
@@ -194,7 +194,7 @@ class Lookup:
     def resolve_pattern(self, pattern: str | Path) -> Path:
         """The same for a pattern: what is not found, and what follows a star, stays as it is."""
         segments = split_path(pattern)
-        node, found = self.state, []
+        node, found = self.state, list[Any]()
         for i, segment in enumerate(segments):
             mapping = self.mapping(node, tuple(found))
             if type(segment) is not Loose or segment == "*" or mapping is None:

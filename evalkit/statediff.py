@@ -7,20 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalkit.forms import Forms, canonical, declare, forms_at, key_field, keyed
 from evalkit.paths import Path, format_path
-from evalkit.values import (
-    MISSING,
-    Forms,
-    StateError,
-    canonical,
-    check_value,
-    declare,
-    forms_at,
-    key_field,
-    keyed,
-    same,
-    show,
-)
+from evalkit.values import MISSING, StateError, check_value, same, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +132,7 @@ def state_diff(
     before, after
         Nested dicts, as `snapshot` gives them.
     forms
-        Declared forms per path pattern (see `evalkit.values.declare`).
+        Declared forms per path pattern (see `evalkit.forms.declare`).
 
     Returns
     -------

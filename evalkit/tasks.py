@@ -17,9 +17,10 @@ from evalkit.entries import (
     checked_value,
     without_last_stars,
 )
+from evalkit.forms import Forms, declare, keyed_view
 from evalkit.paths import Lookup, Path, PathError, format_path, key_text, matches, split_path
 from evalkit.statediff import State, state_diff
-from evalkit.values import MISSING, Forms, declare, keyed_view
+from evalkit.values import MISSING
 
 __all__ = ["Allowed", "Between", "Created", "FittedTask", "Invariant", "Task", "TaskError", "fit"]
 
@@ -39,7 +40,7 @@ class Task:
     allowed : sequence of Allowed
         Changes that may happen. Every other change is collateral.
     forms : mapping
-        Declared forms per field (see `evalkit.values.declare`).
+        Declared forms per field (see `evalkit.forms.declare`).
     invariants : sequence of Invariant
         What must hold in the after state besides.
     unchanged : bool

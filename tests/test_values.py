@@ -5,19 +5,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from evalkit.forms import canonical, declare, has_form
 from evalkit.statediff import state_diff
-from evalkit.values import (
-    MAX_DEPTH,
-    MISSING,
-    StateError,
-    canonical,
-    check_value,
-    declare,
-    has_form,
-    same,
-    show,
-    show_apart,
-)
+from evalkit.values import MAX_DEPTH, MISSING, StateError, check_value, same, show, show_apart
 
 NOON = datetime(2026, 3, 1, 12)
 # No two of these are the same, though Python's == takes many pairs of them for equal.

@@ -23,6 +23,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 
+from evalkit.process import Action
 from evalkit.tasks import Task
 
 Tool = Callable[..., Any]
@@ -45,16 +46,6 @@ class ToolError(Exception):
     """
 
 
-@dataclass(frozen=True)
-class Action:
-    """One call of a tool as it happened: its arguments, and either a result or an error."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    result: Any = None
-    error: str | None = None
-
-
 @dataclass(frozen=True, init=False)
 class Call:
     """A call of a tool that has yet to be made, written as `World.call` takes it.
@@ -71,6 +62,9 @@ class Call:
     def __init__(self, tool: str, /, **arguments: Any) -> None:
         object.__setattr__(self, "tool", tool)
         object.__setattr__(self, "arguments", arguments)
+
+    def __str__(self) -> str:
+        return str(Action(self.tool, self.arguments))
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evalkit import Allowed, Task, grade, state_diff, task_from_dict, task_to_dict
+from evalkit.forms import canonical, declare
 from evalkit.paths import find, leaves
-from evalkit.values import MISSING, canonical, check_value, declare, same
+from evalkit.values import MISSING, check_value, same
 from tests.properties.states import SCALARS, STATES, VALUES, shuffled
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from evalkit.course.figures import COLOURS, INK, label, new_axes
 from evalkit.course.panels import View
-from evalkit.grading import allowed_share, grade
+from evalkit.grading import grade
 from evalkit.statediff import State
 from evalkit.tasks import Allowed, Created, Task
 
@@ -151,7 +151,7 @@ def draw_verdicts(figure: Figure, orders: str, log: str, amount: str, tags: str)
     axes.tick_params(axis="y", colors=INK, length=0)
     escaped = int((~table["should pass"] & table["passes"]).sum())
     alarms = int((table["should pass"] & ~table["passes"]).sum())
-    share = allowed_share(BEFORE, stated)
+    share = grade(BEFORE, BEFORE, stated).allowed_share
     finding = (
         f"{escaped} of 9 harmful endings pass and {alarms} of 3 harmless endings fail; "
         f"what is allowed covers {share:.0%} of the state."
