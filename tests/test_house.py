@@ -86,11 +86,6 @@ def test_a_function_fits_a_screen(path: Path) -> None:
             assert length <= 60, f"{node.name} has {length} lines"
 
 
-def test_the_ground_floor_can_be_read_in_an_evening() -> None:
-    ground = [path for path in MODULES if floor(module_name(path)) == 0]
-    assert sum(map(code_lines, ground)) <= 2500
-
-
 def tracked() -> list[Path]:
     command = ["git", "ls-files", "-z"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)

@@ -139,9 +139,7 @@ def cancel_order(world: World, order_id: str) -> dict[str, Any]:
     """Cancel an order that is still processing."""
     status = read(world, "orders", order_id)["status"]
     if status != "processing":
-        raise ToolError(
-            f"order {order_id} is {status}: only an order that is processing can be cancelled"
-        )
+        raise ToolError(f"order {order_id} is {status}; only a processing order can be cancelled")
     _set(world, "cancel_order", "orders", order_id, "status", "cancelled")
     return {"id": order_id, "status": "cancelled"}
 
@@ -215,7 +213,6 @@ def _log(world: World, tool: str, table: str, id: Key) -> None:
 
 
 TOOLS = (search, read, update_address, cancel_order, issue_refund, add_note)
-BROAD_TOOLS = (edit_record, delete_record)
 
 
 # The task: Ada Okafor has moved, and her kettle is to be cancelled and paid back.
@@ -231,7 +228,7 @@ CUSTOMER_OPERATIONS = Scenario(
     ),
     schema=SCHEMA,
     fill=fill,
-    tools=(*TOOLS, *BROAD_TOOLS),
+    tools=(*TOOLS, edit_record, delete_record),
     lookups=(
         Call("search", text="Okafor"),
         Call("read", table="customers", id="C3"),

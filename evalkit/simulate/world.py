@@ -164,7 +164,7 @@ class World:
     ...         print(error)
     ...     len(world.trajectory)
     {'id': 'W1001', 'status': 'cancelled'}
-    order W1002 is delivered: only an order that is processing can be cancelled
+    order W1002 is delivered; only a processing order can be cancelled
     2
     """
 

@@ -76,7 +76,7 @@ def test_a_refusal_let_through_ends_the_episode_without_a_claim(world: World) ->
     assert not episode.claim
     assert episode.verdict.credit == 0.25
     assert episode.trajectory[-1].error == (
-        "order W1001 is cancelled: only an order that is processing can be cancelled"
+        "order W1001 is cancelled; only a processing order can be cancelled"
     )
 
 
