@@ -318,8 +318,8 @@ print(grade(wifi, wifi, Task(required={"wifi/on": True})))
 print(grade(wifi, wifi, Task(unchanged=True)))
 
 # %% [markdown]
-# If the right thing is to do nothing, state it: `unchanged=True`. The verdict is then a pass, and it
-# says that an agent that does nothing gets it. Chapter 05 asks what such an agent earns on whole
+# If the right thing is to do nothing, state it: `unchanged=True`. The verdict is then a pass, with a
+# note that an agent that does nothing gets it too. Chapter 05 asks what such an agent earns on whole
 # benchmarks.
 
 # %% [markdown]
