@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evalkit.estimates import as_html, as_text
 from evalkit.intervals import CAUTION
 from evalkit.passk import bracket, count_arrays, named, pass_hat_k, positive, task_names
 
@@ -74,11 +74,10 @@ class Comparison:
         return parts
 
     def __str__(self) -> str:
-        return "; ".join(f"{name} {text}" for name, text in self._parts().items())
+        return as_text(self._parts())
 
     def _repr_html_(self) -> str:
-        rows = (f"<tr><th>{a}</th><td>{escape(b)}</td></tr>" for a, b in self._parts().items())
-        return f"<table>{''.join(rows)}</table>"
+        return as_html(self._parts())
 
 
 def compare(

@@ -88,11 +88,10 @@ class Estimate:
         return parts
 
     def __str__(self) -> str:
-        return "; ".join(f"{name} {text}" for name, text in self._parts().items())
+        return as_text(self._parts())
 
     def _repr_html_(self) -> str:
-        rows = (f"<tr><th>{a}</th><td>{escape(b)}</td></tr>" for a, b in self._parts().items())
-        return f"<table>{''.join(rows)}</table>"
+        return as_html(self._parts())
 
 
 def estimate(
@@ -151,6 +150,17 @@ def estimate(
         k, float(values.mean()), se, low, high, level, method, question, len(values),
         tuple(excluded), int(n.sum()), int(planned.sum()), bracket(n, c, planned, k),
     )  # fmt: skip
+
+
+def as_text(parts: Mapping[str, str]) -> str:
+    """Named parts of a result on one line."""
+    return "; ".join(f"{name} {text}" for name, text in parts.items())
+
+
+def as_html(parts: Mapping[str, str]) -> str:
+    """Named parts of a result as a table; nothing in them runs."""
+    rows = (f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in parts.items())
+    return f"<table>{''.join(rows)}</table>"
 
 
 def _spread(

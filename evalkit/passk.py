@@ -300,8 +300,8 @@ def _chance(n: np.ndarray, marked: np.ndarray, k: np.ndarray, any_drawn: bool) -
 def _single(n: int, marked: int, k: int, any_drawn: bool) -> float:
     """The chance that k draws from n hold none (or any) of the marked, correctly rounded."""
     terms, other = sorted((marked, k))  # the chance is the same with the two exchanged
-    none = ONE if terms + other <= n else 0
-    for i in range(terms if none else 0):
+    none = ONE
+    for i in range(terms):
         none = none * (n - other - i) // (n - i)
     return (ONE - none if any_drawn else none) / ONE
 

@@ -1,5 +1,7 @@
 """The trials table on engines that are no part of the default installation."""
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
@@ -16,13 +18,13 @@ LOG = pd.DataFrame(
 
 
 @pytest.fixture(scope="module")
-def dask():
+def dask() -> Any:
     frames = pytest.importorskip("dask.dataframe", reason="Dask is in the group 'engines'")
     return lambda log: frames.from_pandas(log, npartitions=2)
 
 
 @pytest.fixture(scope="module")
-def spark():
+def spark() -> Any:
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is in the group 'engines'")
     settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
     settings["spark.ui.showConsoleProgress"] = "false"
@@ -37,7 +39,7 @@ def spark():
     session.stop()
 
 
-def check(engine):
+def check(engine: Any) -> None:
     table = trials_table(engine(LOG), infra="infra")
     assert type(table) is type(engine(LOG))  # not brought here
     assert counts(table, planned={"a": 2, "b": 2, "c": 1, "d": 1}).to_dict("list") == {
@@ -62,10 +64,10 @@ def check(engine):
 
 
 @pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning")
-def test_dask_counts_where_the_log_is(dask):
+def test_dask_counts_where_the_log_is(dask: Any) -> None:
     check(dask)
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-def test_spark_counts_where_the_log_is(spark):
+def test_spark_counts_where_the_log_is(spark: Any) -> None:
     check(spark)

@@ -72,9 +72,10 @@ def test_the_true_value_lies_between_the_bounds() -> None:
 
 
 def test_for_a_k_that_was_run_the_bounds_close_on_the_estimate() -> None:
-    found = extrapolate(MIXED, 3)
-    assert found.trials == 3
-    assert found.bounds == (estimate(MIXED, 3).value,) * 2
+    for k in (2, 3):
+        found = extrapolate(MIXED, k)
+        assert found.trials == k
+        assert found.bounds == (estimate(MIXED, k).value,) * 2
 
 
 def test_a_suite_that_always_or_never_passes_leaves_doubt() -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -36,22 +38,22 @@ ENGINES = {
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request):
+def engine(request: Any) -> Any:
     return ENGINES[request.param]
 
 
-def log_of(*rows):
+def log_of(*rows: Any) -> Any:
     task, trial, success = zip(*rows, strict=True)
     return pd.DataFrame({"task": task, "trial": trial, "success": success})
 
 
-def test_each_engine_gives_the_same_counts(engine):
+def test_each_engine_gives_the_same_counts(engine: Any) -> None:
     table = counts(trials_table(engine(LOG), infra="infra"))
     assert table.to_dict("list") == COUNTED
     assert all(table[name].dtype == "int64" for name in ("n", "c", "planned", "infra"))
 
 
-def test_the_table_stays_in_its_engine_and_keeps_what_is_named(engine):
+def test_the_table_stays_in_its_engine_and_keeps_what_is_named(engine: Any) -> None:
     log = engine(LOG)
     table = trials_table(log, infra="infra", steps="steps")
     assert type(table) is type(log)
@@ -61,18 +63,18 @@ def test_the_table_stays_in_its_engine_and_keeps_what_is_named(engine):
     assert list(columns) == ["task", "trial", "success", "infra", "steps"]
 
 
-def test_a_table_goes_through_a_second_time_unchanged(engine):
+def test_a_table_goes_through_a_second_time_unchanged(engine: Any) -> None:
     once = trials_table(engine(LOG), infra="infra")
     again = trials_table(once, infra="infra")
     assert counts(again).to_dict("list") == COUNTED
 
 
-def test_the_order_of_the_rows_does_not_matter(engine):
+def test_the_order_of_the_rows_does_not_matter(engine: Any) -> None:
     backwards = {name: values[::-1] for name, values in LOG.items()}
     assert counts(trials_table(engine(backwards), infra="infra")).to_dict("list") == COUNTED
 
 
-def test_a_repeated_trial_is_refused_by_each_engine(engine):
+def test_a_repeated_trial_is_refused_by_each_engine(engine: Any) -> None:
     twice = {name: [*values, values[0]] for name, values in LOG.items()}
     with pytest.raises(ValueError, match="task 'a', trial 0 has 2 rows: number the runs"):
         trials_table(engine(twice), infra="infra")
@@ -80,14 +82,14 @@ def test_a_repeated_trial_is_refused_by_each_engine(engine):
     assert counts(dropped).to_dict("list") == COUNTED
 
 
-def test_rows_that_disagree_about_a_trial_are_never_dropped(engine):
+def test_rows_that_disagree_about_a_trial_are_never_dropped(engine: Any) -> None:
     twice = {name: [*values, values[0]] for name, values in LOG.items()}
     twice["success"][-1] = False
     with pytest.raises(ValueError, match="its rows disagree"):
         trials_table(engine(twice), infra="infra", duplicates="drop")
 
 
-def test_a_graded_score_is_refused_until_a_threshold_is_stated(engine):
+def test_a_graded_score_is_refused_until_a_threshold_is_stated(engine: Any) -> None:
     graded = LOG | {"success": [0.005, 0.0, None, 1.0, 0.5, 0.0]}
     with pytest.raises(ValueError, match="state a threshold. Rows: 2; one has task"):
         trials_table(engine(graded), infra="infra")
@@ -96,20 +98,20 @@ def test_a_graded_score_is_refused_until_a_threshold_is_stated(engine):
     assert table["n"].tolist() == [2, 1, 1, 0]
 
 
-def test_a_trial_that_passed_cannot_be_an_infra_failure(engine):
+def test_a_trial_that_passed_cannot_be_an_infra_failure(engine: Any) -> None:
     wrong = LOG | {"infra": [True, False, True, False, False, True]}
     with pytest.raises(ValueError, match="tagged infra has passed.*task 'a', trial 0"):
         trials_table(engine(wrong), infra="infra")
 
 
 @pytest.mark.parametrize("name", ["task", "trial", "infra"])
-def test_what_every_trial_needs_is_not_guessed(engine, name):
+def test_what_every_trial_needs_is_not_guessed(engine: Any, name: Any) -> None:
     wrong = LOG | {name: [None, *LOG[name][1:]]}
     with pytest.raises(ValueError, match=f"{name} is missing. Rows: 1"):
         trials_table(engine(wrong), infra="infra")
 
 
-def test_not_a_number_is_a_missing_verdict_not_a_failure():
+def test_not_a_number_is_a_missing_verdict_not_a_failure() -> None:
     scores = [1.0, float("nan"), None]
     log = {"task": ["a"] * 3, "trial": [0, 1, 2], "success": scores}
     for frame in (pl.DataFrame(log), pd.DataFrame(log), duckdb.from_arrow(pa.table(log))):
@@ -118,13 +120,13 @@ def test_not_a_number_is_a_missing_verdict_not_a_failure():
             assert (row["n"], row["c"], row["planned"]) == (1, 1, 3)
 
 
-def test_zeros_and_ones_are_verdicts_in_any_type_of_number():
+def test_zeros_and_ones_are_verdicts_in_any_type_of_number() -> None:
     for kind in ("int8", "uint8", "int64", "float32", "Int64", "boolean", "object"):
         log = log_of(("a", 0, 1), ("a", 1, 0), ("a", 2, 0)).astype({"success": kind})
         assert counts(trials_table(log))[["n", "c"]].to_numpy().tolist() == [[3, 1]]
 
 
-def test_an_infra_flag_may_be_zeros_and_ones_but_nothing_else():
+def test_an_infra_flag_may_be_zeros_and_ones_but_nothing_else() -> None:
     log = log_of(("a", 0, 1), ("a", 1, 0))
     assert counts(trials_table(log.assign(tag=[0, 1]), infra="tag"))["infra"].tolist() == [1]
     with pytest.raises(ValueError, match="infra is neither boolean nor 0 or 1"):
@@ -133,23 +135,23 @@ def test_an_infra_flag_may_be_zeros_and_ones_but_nothing_else():
         trials_table(log.assign(tag=["", "timeout"]), infra="tag")
 
 
-def test_a_number_of_steps_or_a_cost_must_be_a_number():
+def test_a_number_of_steps_or_a_cost_must_be_a_number() -> None:
     log = log_of(("a", 0, 1)).assign(cost=["$3"])
     with pytest.raises(ValueError, match="cost: column 'cost' must hold numbers"):
         trials_table(log, cost="cost")
 
 
-def test_text_is_no_verdict():
+def test_text_is_no_verdict() -> None:
     with pytest.raises(ValueError, match="success: column 'success' must hold booleans"):
         trials_table(log_of(("a", 0, "true")))
 
 
-def test_a_missing_column_is_named_with_what_there_is():
+def test_a_missing_column_is_named_with_what_there_is() -> None:
     with pytest.raises(ValueError, match="trial: no column 'trial'; the frame has task, run"):
         trials_table(pd.DataFrame({"task": ["a"], "run": [0], "success": [1]}))
 
 
-def test_a_frame_without_rows_is_refused(engine):
+def test_a_frame_without_rows_is_refused(engine: Any) -> None:
     with pytest.raises(ValueError, match="no rows"):
         trials_table(engine({"task": [], "trial": [], "success": np.array([], float)}))
 
@@ -157,12 +159,12 @@ def test_a_frame_without_rows_is_refused(engine):
 @pytest.mark.parametrize(
     "wrong", [{"duplicates": "keep"}, {"threshold": float("nan")}, {"threshold": float("inf")}]
 )
-def test_a_choice_that_means_nothing_is_refused(wrong):
+def test_a_choice_that_means_nothing_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         trials_table(log_of(("a", 0, 1)), **wrong)
 
 
-def test_counting_needs_a_checked_table():
+def test_counting_needs_a_checked_table() -> None:
     with pytest.raises(ValueError, match="not made by trials_table"):
         counts(log_of(("a", 0, 1)))
     table = trials_table(log_of(("a", 0, 1), ("a", 1, 0)))
@@ -172,9 +174,10 @@ def test_counting_needs_a_checked_table():
         counts(table.assign(success=0.5))
     with pytest.raises(ValueError, match="no rows"):
         counts(table.iloc[:0])
+    assert counts(table.assign(infra=True))[["n", "c", "infra"]].to_numpy().tolist() == [[0, 0, 2]]
 
 
-def test_a_task_that_was_never_run_stays_in_the_counts():
+def test_a_task_that_was_never_run_stays_in_the_counts() -> None:
     table = counts(trials_table(log_of(("a", 0, 1))), planned={"a": 2, "z": 2})
     assert table.to_dict("list") == {
         "task": ["a", "z"],
@@ -185,7 +188,7 @@ def test_a_task_that_was_never_run_stays_in_the_counts():
     }
 
 
-def test_one_number_plans_every_task_that_has_a_row():
+def test_one_number_plans_every_task_that_has_a_row() -> None:
     table = counts(trials_table(log_of(("a", 0, 1), ("b", 0, 0), ("b", 1, 0))), planned=4)
     assert table["planned"].tolist() == [4, 4]
     assert table["n"].tolist() == [1, 2]
@@ -200,12 +203,12 @@ def test_one_number_plans_every_task_that_has_a_row():
         ({"a": -1}, r"planned\[0\] is -1"),
     ],
 )
-def test_a_plan_that_does_not_fit_the_log_is_refused(planned, message):
+def test_a_plan_that_does_not_fit_the_log_is_refused(planned: Any, message: Any) -> None:
     with pytest.raises(ValueError, match=message):
         counts(trials_table(log_of(("a", 0, 1), ("a", 1, 0))), planned=planned)
 
 
-def test_task_names_of_any_type_are_kept_apart_and_sorted():
+def test_task_names_of_any_type_are_kept_apart_and_sorted() -> None:
     numbers = counts(trials_table(log_of((10, 0, 1), (9, 0, 0))))
     assert numbers["task"].tolist() == [9, 10]
     mixed = log_of((1, 0, 1), ("1", 0, 0)).astype({"task": object})
@@ -214,7 +217,7 @@ def test_task_names_of_any_type_are_kept_apart_and_sorted():
     assert counts(trials_table(categories))["task"].tolist() == ["a", "b"]
 
 
-def test_a_task_with_fewer_rows_is_not_scored_as_if_the_others_had_failed():
+def test_a_task_with_fewer_rows_is_not_scored_as_if_the_others_had_failed() -> None:
     table = counts(trials_table(log_of(("a", 0, 1), ("a", 1, 1), ("b", 0, 1))))
     assert pass_hat_k_curve(table).value.tolist() == [1]
     longer = pass_hat_k_curve(table, K=2)
@@ -222,7 +225,7 @@ def test_a_task_with_fewer_rows_is_not_scored_as_if_the_others_had_failed():
     assert longer.excluded == ("b",)
 
 
-def test_stale_rows_cannot_lift_pass_hat_k_above_one():
+def test_stale_rows_cannot_lift_pass_hat_k_above_one() -> None:
     log = log_of(("a", 0, 1), ("a", 0, 1), ("a", 1, 1), ("b", 0, 0), ("b", 1, 0))
     with pytest.raises(ValueError, match="task 'a', trial 0 has 2 rows"):
         trials_table(log)
@@ -230,6 +233,6 @@ def test_stale_rows_cannot_lift_pass_hat_k_above_one():
     assert pass_hat_k_curve(table).value.tolist() == [0.5, 0.5]
 
 
-def test_a_trial_column_that_holds_the_task_number_leaves_one_trial_for_each_task():
+def test_a_trial_column_that_holds_the_task_number_leaves_one_trial_for_each_task() -> None:
     table = counts(trials_table(log_of((0, 0, 1), (1, 1, 1), (2, 2, 1), (3, 3, 0))))
     assert pass_hat_k_curve(table).value.tolist() == [0.75]
