@@ -349,15 +349,14 @@ def _curve(measure: str, counts: pd.DataFrame | Mapping[str, Any], K: int | None
         raise ValueError(f"task {none!r} has no valid trial: state K, to leave such tasks out.")
     if not used.any():
         raise ValueError(f"no task has {K} valid trials; the most that one has is {n.max()}.")
-    any_drawn = measure == "pass@k"
-    everything = used.all()
-    value = _mean_curve(*((n, c) if everything else (n[used], c[used])), K, any_drawn)
+    any_drawn, complete = measure == "pass@k", bool(used.all())
+    value = _mean_curve(*((n, c) if complete else (n[used], c[used])), K, any_drawn)
     low, high = value, value
-    total = np.maximum(planned, K)
-    if (total > n).any():
+    if not complete or (planned > n).any():
+        total = np.maximum(planned, K)
         low = _mean_curve(total, c, K, any_drawn)
         high = _mean_curve(total, c + total - n, K, any_drawn)
-    excluded = () if everything else tuple(compress(task_names(counts), ~used))
+    excluded = () if complete else tuple(compress(task_names(counts), ~used))
     return Curve(measure, value, low, high, int(used.sum()), excluded)
 
 

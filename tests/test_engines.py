@@ -1,5 +1,7 @@
 """The trials table on engines that are no part of the default installation."""
 
+import os
+import shutil
 from typing import Any
 
 import pandas as pd
@@ -19,13 +21,17 @@ LOG = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def dask() -> Any:
-    frames = pytest.importorskip("dask.dataframe", reason="Dask is in the group 'engines'")
+    frames = pytest.importorskip(
+        "dask.dataframe", reason="Dask is in the group 'engines'", exc_type=ImportError
+    )
     return lambda log: frames.from_pandas(log, npartitions=2)
 
 
 @pytest.fixture(scope="module")
 def spark() -> Any:
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is in the group 'engines'")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java")
     settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
     settings["spark.ui.showConsoleProgress"] = "false"
     builder = sql.SparkSession.builder.master("local[1]")
