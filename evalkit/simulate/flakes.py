@@ -33,7 +33,7 @@ def flake_table(
     """The pass^1 and pass^k that simulated suites measure, k being all trials of a task.
 
     Every attempt is drawn: the environment fails it, or else the agent succeeds or does not, and
-    what the policy retries is drawn again. A trial whose last attempt failed counts as a failure.
+    what is retried is drawn again. A trial whose last attempt failed counts as a failure.
 
     Parameters
     ----------
@@ -46,18 +46,13 @@ def flake_table(
     success
         True success of every task.
     retries
-        The most retries of one trial, where the policy retries.
+        The most retries of one trial.
 
     Returns
     -------
     DataFrame
         One row for each flake rate and each of `RETRIED`: the mean over suites of pass^1 and of
         pass^k, its standard error, and what the closed form expects.
-
-    Raises
-    ------
-    ValueError
-        If a share lies outside [0, 1], or a count is no whole number.
 
     Examples
     --------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from evalkit.simulate.faults import LOUD, Faults, FaultyWorld
 from evalkit.simulate.store import CUSTOMER_OPERATIONS as SCENARIO
-from evalkit.simulate.world import World
+from evalkit.simulate.world import ToolError, World
 from evalkit.snapshots import snapshot
 
 KINDS = ("timeout", "server_error", "rate_limit", "crash", "lost_write", "stale_read")
@@ -54,8 +56,6 @@ def test_a_fault_strikes_at_any_of_the_calls_alike() -> None:
 
 
 def test_the_draw_follows_the_seed_and_is_not_the_agents_luck() -> None:
-    import numpy as np
-
     faults = Faults(timeout=0.5)
     assert [faults.draw(6, s) for s in range(50)] == [faults.draw(6, s) for s in range(50)]
     agents = [np.random.default_rng(s).random() < 0.5 for s in range(2_000)]
@@ -123,6 +123,22 @@ def test_only_one_write_is_lost_and_a_refused_one_is_none() -> None:
     faulty.close()
 
 
+def test_a_tool_that_fails_half_way_loses_nothing() -> None:
+    def gives_up(world: World) -> None:
+        """Write, then refuse."""
+        world.connection.execute("UPDATE orders SET item = 'x'")
+        raise ToolError("half-way")
+
+    faults = Faults(lost_write=1)
+    faulty = FaultyWorld(replace(SCENARIO, tools=(*SCENARIO.tools, gives_up)), faults)
+    faulty.reset(next(s for s in range(99) if faults.draw(6, s)[1] == 1))
+    assert faulty.answer("gives_up", {}) == (422, {"error": "half-way"})
+    assert faulty.struck == ""
+    faulty.answer(*CALLS[1])
+    assert faulty.struck == "lost_write"
+    faulty.close()
+
+
 def test_a_stale_read_is_the_next_one_whose_answer_has_changed() -> None:
     faulty = striking("stale_read", at=1)
     answers = [faulty.answer(tool, dict(arguments)) for tool, arguments in CALLS]
@@ -153,9 +169,7 @@ def test_the_actions_hold_what_the_agent_was_told() -> None:
     for tool, arguments in CALLS[:4]:
         faulty.answer(tool, dict(arguments))
     assert faulty.actions[2].result["status"] == "processing"
-    assert faulty.actions[3].error == (
-        "order W1002 is delivered: only an order that is processing can be cancelled"
-    )
+    assert (faulty.actions[3].error or "").startswith("order W1002 is delivered")
     faulty.close()
 
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,7 @@ def test_any_client_can_use_it_and_it_listens_on_the_loopback_address_only() -> 
         answer = client.post(service.url, json=body)
         assert (answer.status_code, answer.json()["result"]["status"]) == (200, "cancelled")
         answer = client.post(service.url, json=body)
-        assert (answer.status_code, "only an order" in answer.json()["error"]) == (422, True)
+        assert (answer.status_code, "W1001 is cancelled" in answer.json()["error"]) == (422, True)
         assert len(service.trajectory) == 2
 
 
@@ -291,6 +291,27 @@ def test_a_client_that_waits_longer_is_dropped_in_the_end(monkeypatch: pytest.Mo
         service.reset(seed_of(faults, "timeout", at=1))
         with pytest.raises(httpx.RemoteProtocolError):
             client.post(service.url, json={"tool": "search", "arguments": {"text": "x"}})
+
+
+def test_a_reset_ends_a_call_that_still_hangs() -> None:
+    faults = Faults(timeout=1)
+    with Service(SCENARIO, faults) as service:
+        service.reset(seed_of(faults, "timeout", at=1))
+        ended: list[float] = []
+
+        def waits(address: str) -> None:
+            with httpx.Client(trust_env=False) as client, suppress(httpx.RemoteProtocolError):
+                client.post(address, json={"tool": "search", "arguments": {"text": "x"}})
+            ended.append(time.perf_counter())
+
+        client = threading.Thread(target=waits, args=(service.url,))
+        client.start()
+        while not service.struck:
+            time.sleep(0.005)
+        start = time.perf_counter()
+        service.reset(seed_of(faults, "timeout", at=6))
+        client.join()
+        assert ended[0] - start < HANG / 2
 
 
 def test_closing_does_not_wait_for_a_call_that_hangs() -> None:
@@ -444,12 +465,15 @@ def test_an_error_in_the_block_closes_the_service() -> None:
         socket.create_connection(("127.0.0.1", int(service.url.split(":")[2].split("/")[0])))
 
 
-def test_a_scenario_that_cannot_be_filled_leaves_nothing_behind() -> None:
+def test_a_store_that_cannot_be_made_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def broken(*_: Any) -> None:
         raise RuntimeError("no rows")
 
+    monkeypatch.setattr("evalkit.simulate.service.FaultyWorld", broken)
     with pytest.raises(RuntimeError, match="no rows"):
-        Service(replace(SCENARIO, fill=broken))
+        Service(SCENARIO)
 
 
 @pytest.mark.parametrize("kind", ["", *LOUD])
