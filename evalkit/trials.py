@@ -165,7 +165,7 @@ def _renamed(frame: Any, named: Mapping[str, str]) -> Any:
     objects = [name for name in flags if table.collect_schema()[name] == nw.Object]
     if objects:
         table = table.with_columns(*[nw.maybe_convert_dtypes(table[name]) for name in objects])
-    for name in set(named) - {"task", "trial"}:
+    for name in list(named)[2:]:  # all but task and trial
         kind = table.collect_schema()[name]
         if not (kind.is_numeric() or (kind == nw.Boolean and name in flags)):
             wanted = "booleans or 0 and 1" if name in flags else "numbers"
