@@ -12,8 +12,9 @@ from typing import Any
 
 import pandas as pd
 
+from evalkit.forms import canonical
 from evalkit.infra import NOT_RUN
-from evalkit.values import canonical, show
+from evalkit.values import show
 
 #: One line of a log.
 Row = dict[str, Any]

@@ -23,10 +23,11 @@ from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_none
 from tenacity.wait import wait_base
 from tqdm import tqdm
 
+from evalkit.forms import canonical
 from evalkit.infra import AGENT_FAILURE, CAUSES, INFRA_FAILURE, SUCCESS, Cause, outcome_tag
 from evalkit.runlog import CONDITIONS, FIELDS, Row, RunError, attempts_table, open_log
 from evalkit.statediff import State, state_diff
-from evalkit.values import canonical, check_value, show
+from evalkit.values import check_value, show
 
 
 @dataclass(frozen=True)

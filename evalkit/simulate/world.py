@@ -175,10 +175,14 @@ class World:
             _check_new(Path(path))
         self.scenario = scenario
         self.connection = sqlite3.connect(path)
-        self.connection.execute("PRAGMA foreign_keys = ON")
-        self.connection.executescript(scenario.schema)
-        with self.connection:
-            scenario.fill(self.connection, np.random.default_rng(seed))
+        try:
+            self.connection.execute("PRAGMA foreign_keys = ON")
+            self.connection.executescript(scenario.schema)
+            with self.connection:
+                scenario.fill(self.connection, np.random.default_rng(seed))
+        except BaseException:
+            self.connection.close()
+            raise
         self._image = sqlite3.connect(":memory:")
         self.connection.backup(self._image)
         self._tools = {tool.__name__: tool for tool in scenario.tools}
