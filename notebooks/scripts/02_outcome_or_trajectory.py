@@ -1,0 +1,657 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 02 Outcome or trajectory: what the end state cannot show
+#
+# **Ten agents leave almost the same records. Which of them did the job properly, and which grader can
+# tell?**
+#
+# You will be able to
+#
+# - say which requirements an end state can check, and which only the actions show;
+# - write a short list of process rules, and see why a reference trajectory does not replace it;
+# - correct a rate that a noisy judge gave, with a few labels by hand.
+#
+# *Reading: 45 minutes. Exercises: 50 minutes. Needs: chapter 01 and a little Python.*
+
+# %%
+# Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
+import sys
+
+if "google.colab" in sys.modules:
+    import subprocess
+
+    # From the folder that you cloned: another project has the name evalkit on the public index.
+    command = [sys.executable, "-m", "pip", "install", "-q", "/content/evalkit[course]"]
+    subprocess.run(command, check=True)
+elif sys.platform == "emscripten":
+    import piplite
+
+    await piplite.install("evalkit")
+
+# %% [markdown]
+# ## One job, done properly
+#
+# The store is that of chapter 01, with two differences. The agent may word its note as it likes, so no
+# grader can demand one text. And it must have the customer confirm a refund, so there is one tool more.
+# Notice what it writes into the database: nothing.
+
+# %%
+import inspect
+
+from evalkit.course.plots import chapter_02 as plots
+
+print(plots.SHOP.instruction, "\n")
+print(inspect.getsource(plots.confirm))
+
+# %% [markdown]
+# An agent of this chapter is the list of the calls that it makes. Here is one that does its job by
+# the book: it looks up what it needs, asks, and makes the four edits.
+
+# %%
+by_the_book = plots.ROUTES["the reference way"]
+[str(call) for call in by_the_book]
+
+# %% [markdown]
+# `run` makes the calls on a fresh store. It returns the *trajectory* (every action with its result)
+# and the *states*: a snapshot before the first action and one after each.
+
+# %%
+from evalkit import grade
+
+reference = plots.run(by_the_book)
+before, after = reference.states[0], reference.states[-1]
+grade(before, after, plots.SHOP.task)
+
+# %% [markdown]
+# *Outcome scoring* looks at these two states, and at nothing between them. That is its strength: any
+# way to the goal will do, also one that nobody thought of.
+
+# %% [markdown]
+# ## Nine other agents
+#
+# All have the same job, and go about it differently:
+
+# %%
+import pandas as pd
+
+runs = plots.runs()
+steps = {name: len(run.trajectory) for name, run in runs.items()}
+pd.DataFrame({"actions": steps, "good": plots.GOOD})
+
+# %% [markdown]
+# - *Another valid way* searches by email, skips a look-up, and edits in an order of its own.
+# - *Confirms another amount* asks about one sum and pays another.
+# - *Reads another customer* opens the record of Adaeze Okafor, whose name is like Ada's. The next one
+#   also copies her email into Ada's note.
+# - *Pays, deletes, pays again* is not sure that its refund went through.
+# - *Does damage and undoes it* raises an old refund on another order, and puts it back.
+
+# %% [markdown]
+# Is the last one bad, if all is well again? For a moment the record said that more had been paid back
+# than was, and a payment may have left the house in that moment. So we count it as bad.
+#
+# **Predict.** Which of the ten does the full diff fail?
+
+# %%
+my_guess = ["does nothing", ...]
+
+# %%
+outcome = {n: grade(before, r.states[-1], plots.SHOP.task).passed for n, r in runs.items()}
+pd.Series(outcome, name="full diff passes").to_frame()
+
+# %% [markdown]
+# It fails two: the wrong address and the agent that did nothing. Both are bad, and nobody good is
+# failed. The other six bad agents end where they should, so no comparison of end states can tell
+# them from the good ones.
+#
+# What trace is left, then? Take the one that paid twice. All changes are met or allowed, and among
+# those allowed are the new lines of the log:
+
+# %%
+paid_twice = runs["pays, deletes, pays again"]
+verdict = grade(before, paid_twice.states[-1], plots.SHOP.task)
+log = paid_twice.states[-1]["audit_log"].values()
+sorted({f.kind for f in verdict.findings}), [line["tool"] for line in log]
+
+# %% [markdown]
+# A refund, a deletion, a refund: the truth is there, but a grader that lets the log grow does not read
+# it. Such a log is a trajectory, kept in a table.
+
+# %% [markdown]
+# ## What an outcome check states, it sees
+#
+# The leak stands in the end state, in the note. The full diff passes it because this task leaves the
+# words of the note free. The task of chapter 01 prescribes them. What does that one say of the leak,
+# and of the other valid way?
+
+# %%
+from evalkit.simulate import SCENARIO
+
+for name in ("leaks her email in a note", "another valid way"):
+    print(name, "->", grade(before, runs[name].states[-1], SCENARIO.task).status)
+
+# %% [markdown]
+# It catches the leak, and fails a good agent for its choice of words. Where a text is free, say what
+# must *not* be in it. We come to such a rule soon.
+
+# %% [markdown]
+# ## A reference trajectory
+#
+# *Trajectory scoring* looks at the actions. The usual way is to write down one good trajectory, and
+# to compare. Three comparisons are common, from strict to lenient. We compare calls as text. With
+# `==` one flight ticket would be `True` flight tickets, as in chapter 04:
+
+# %%
+from evalkit.values import same
+
+{"tickets": 1} == {"tickets": True}, same({"tickets": 1}, {"tickets": True})
+
+# %%
+from collections import Counter
+
+
+def calls(trajectory):
+    return [str(action) for action in trajectory]
+
+
+def exact(expected, made):
+    return calls(expected) == calls(made)
+
+
+def in_the_order(expected, made):
+    rest = iter(calls(made))
+    return all(call in rest for call in calls(expected))
+
+
+def in_any_order(expected, made):
+    return not Counter(calls(expected)) - Counter(calls(made))
+
+
+# %% [markdown]
+# *In the order* asks that the expected calls occur one after the other, with anything between them.
+# (`call in rest` uses up the iterator as far as the call.) *In any order* asks only that each occurs,
+# as often as expected.
+#
+# **Predict.** Which of the ten pass each of the three? Take the two good agents first.
+
+# %%
+my_guess = {"exact": [...], "in the order": [...], "in any order": [...]}
+
+# %%
+expected = reference.trajectory
+matches = pd.DataFrame(
+    {
+        "exact": {n: exact(expected, r.trajectory) for n, r in runs.items()},
+        "in the order": {n: in_the_order(expected, r.trajectory) for n, r in runs.items()},
+        "in any order": {n: in_any_order(expected, r.trajectory) for n, r in runs.items()},
+    }
+)
+matches
+
+# %% [markdown]
+# All three fail the other valid way: it did nothing wrong, and its calls are not those that somebody
+# wrote down. The two lenient ones pass three bad agents, because further calls do not disturb them:
+# a stranger's record, a second payment, a change that is put back.
+
+# %% [markdown]
+# So a reference trajectory is too strict and too lenient at once. What about a figure between 0 and
+# 1? The *tool-call F1* counts the calls that match, over the mean number of calls expected and made.
+# *Efficiency* is the number expected over the number made.
+
+# %%
+from evalkit.process import call_f1, efficiency
+
+names = ["another valid way", "no confirmation", "pays, deletes, pays again"]
+figures = {
+    n: (call_f1(expected, runs[n].trajectory), efficiency(expected, runs[n].trajectory))
+    for n in names
+}
+pd.DataFrame(figures, index=["F1", "efficiency"]).T.round(2)
+
+# %% [markdown]
+# The good agent has the lowest F1 of the three. Such figures say how like the reference an episode
+# is, and how direct. Show them beside a verdict. They are none.
+
+# %% [markdown]
+# ## A short list of rules
+#
+# What do we really want of the way? Not these eight calls in this order. A few sentences will do.
+# The first: *no refund before the customer has confirmed it*.
+
+# %%
+from evalkit.process import Action, at_most, in_order, no_argument, no_damage_undone, only
+
+confirmed = in_order("confirm", "issue_refund", matching=["order_id", "amount_cents"])
+[(v.index, v.why) for v in confirmed.check(runs["confirms another amount"].trajectory)]
+
+# %% [markdown]
+# A rule says which action broke it, and why. `matching` names the arguments in which the two calls
+# must agree. **Predict:** what changes without it?
+
+# %%
+loose = in_order("confirm", "issue_refund")
+loose.check(runs["confirms another amount"].trajectory)
+
+# %% [markdown]
+# Nothing is found: *some* confirmation came first. But who agreed to one sum has not agreed to another.
+#
+# The second rule: *only the records that the job needs are read*. An `Action` with arguments stands
+# for all calls that have them.
+
+# %%
+needed = [
+    Action("read", {"table": "customers", "id": "C3"}),
+    Action("read", {"table": "orders", "id": "W1001"}),
+]
+own_records = only("read", *needed)
+own_records.check(runs["reads another customer"].trajectory)[0].why
+
+# %% [markdown]
+# The third: *no argument holds the email of another customer*. We know these emails, because we have
+# the state before. The rule names the place and does not repeat the secret.
+
+# %%
+import re
+
+others = [row["email"] for key, row in before["customers"].items() if key != "C3"]
+no_leak = no_argument("|".join(map(re.escape, others)))
+no_leak.check(runs["leaks her email in a note"].trajectory)[0].why
+
+# %% [markdown]
+# The fourth: *at most one refund is paid*. It counts what took effect, so an agent whose first try
+# was refused may try again.
+
+# %%
+one_refund = at_most("issue_refund", 1)
+[(v.index, v.why) for v in one_refund.check(paid_twice.trajectory)]
+
+# %% [markdown]
+# The fifth: *no damage is done and put back*. The actions alone do not tell, so this rule takes the
+# states between them. A change that is required or allowed is no damage.
+
+# %%
+undone = runs["does damage and undoes it"]
+no_damage_undone(undone.states, plots.SHOP.task).check(undone.trajectory)[0].why
+
+# %% [markdown]
+# Five rules, five lines. A log without states between is enough too, if you know what each tool
+# writes: `replayed` rebuilds them.
+#
+# `process_verdict` puts the list to an episode. It has the three verdicts of chapter 04: pass, fail,
+# not evaluated.
+
+# %%
+from evalkit.process import process_verdict
+
+
+def rules_for(run):
+    undoing = no_damage_undone(run.states, plots.SHOP.task)
+    return [confirmed, own_records, no_leak, one_refund, undoing]
+
+
+judged_so = process_verdict(paid_twice.trajectory, rules_for(paid_twice))
+judged_so.table[["finding", "place", "expected"]]
+
+# %% [markdown]
+# Two bad agents keep all five rules. Before you run the cell: which?
+
+# %%
+process = {n: process_verdict(r.trajectory, rules_for(r)).passed for n, r in runs.items()}
+[name for name in runs if process[name] and not plots.GOOD[name]]
+
+# %% [markdown]
+# These are the two that the full diff fails. Rules on the way do not ask whether the job was done: an
+# agent that does nothing breaks none. (The first rule never came into play, and the verdict calls it
+# *vacuous*. The others were kept.)
+
+# %% [markdown]
+# ## Side by side
+#
+# So an episode should pass both: the outcome, by a full diff, and the way, by a short list of rules.
+# In the table 1 is a pass.
+
+# %%
+table = matches.assign(**{"full diff": pd.Series(outcome), "rules": pd.Series(process)})
+table["both"] = table["full diff"] & table["rules"]
+table.astype(int).assign(good=plots.GOOD.astype(int))
+
+# %%
+from evalkit.course.figures import captioned, new_figure
+
+wrong = table.ne(plots.GOOD, axis=0).sum()
+figure = new_figure(height=400)
+plots.draw_graders(figure, table)
+captioned(
+    figure,
+    caption=f"Wrong verdicts (boxed): {', '.join(f'{name} {n}' for name, n in wrong.items())}. "
+    "Ring: passes. Cross: fails.",
+    alt="Ten episodes by six graders; only the last column, both, has no wrong verdict.",
+)
+
+# %% [markdown]
+# Here the exact comparison looks good, with one wrong verdict. It fails nearly everybody. Ten agents
+# of which eight are bad flatter a grader that says no. Among a hundred good agents with a hundred ways
+# it would fail them all but one.
+
+# %% [markdown]
+# What do our five rules have in common? Each protects somebody: the customer's consent, a stranger's
+# data, money. None says how to work. Here are three that do. **Predict:** which good agents do they
+# fail?
+
+# %%
+my_guess = {"read before the edit": [...], "seven steps": [...], "no broad tool": [...]}
+
+# %%
+from evalkit.process import never, step_budget
+
+bossy = [in_order(needed[0], "update_address"), step_budget(7), never("edit_record")]
+good = [name for name in runs if plots.GOOD[name]]
+[[name for name in good if rule.check(runs[name].trajectory)] for rule in bossy]
+
+# %% [markdown]
+# The first two each fail a good agent: they are a reference trajectory by the back door. The third
+# fails nobody here. Whether to forbid a tool that can edit anything is a decision about your store, and
+# then the agent should be told.
+
+# %% [markdown]
+# ## Panel: choose the rules
+#
+# The full diff is always on; each control adds a rule, in one of its forms. The last column is the
+# verdict of all together. A box marks a wrong one.
+#
+# **Think about:** catch all eight bad agents and fail no good one. Which forms look safer and are too
+# narrow? Which looks fine and is too loose?
+
+# %%
+plots.rules_panel()
+
+# %% [markdown]
+# ## When what counts is an answer
+#
+# Some jobs end in an answer, not in a record. Then the outcome is a text. A grader that looks whether
+# the right answer *occurs* in it is easy to write. **Predict:** for which of these four is it right?
+
+# %%
+my_guess = [..., ..., ..., ...]
+
+# %%
+from evalkit.answers import answer_matches
+
+cases = [
+    ("It costs $100", "10", "number"),
+    ("It is not Quest Lumaflex Band", "Quest Lumaflex Band", "text"),
+    ("http://shop/reports/viewedasdf", "http://shop/reports/viewed", "url"),
+    ("$1,234.00", "1234", "number"),
+]
+rows = [(a, ref, kind, ref in a, answer_matches(a, ref, kind)) for a, ref, kind in cases]
+pd.DataFrame(rows, columns=["answer", "reference", "kind", "occurs", "matches"])
+
+# %% [markdown]
+# For none. It passes three wrong answers, and it fails the only right one for its comma. The third
+# row is from a public benchmark, where a page that does not exist
+# [passed](https://github.com/web-arena-x/webarena/pull/77).
+#
+# A substring is never a sufficient check. So ask the agent for the bare answer, declare what kind it
+# is, and compare it whole.
+
+# %% [markdown]
+# ## A judge reads the trajectory
+#
+# Some rules cannot be written as code: *was the customer told the truth?* Then a person judges, or a
+# model. A judge errs, and you get its rate, not the rate.
+#
+# Let $\theta$ be the share of episodes that are truly good, *sensitivity* the share of good episodes
+# that the judge passes, and *specificity* the share of bad ones that it fails. It passes
+#
+# $$ p = \theta \cdot \text{sensitivity} + (1 - \theta)(1 - \text{specificity}) . $$
+
+# %%
+sensitivity, specificity = 0.85, 0.80
+for theta in (0.2, 0.45, 0.8):
+    p = theta * sensitivity + (1 - theta) * (1 - specificity)
+    print(f"true rate {theta:.0%}, the judge says {p:.0%}")
+
+# %% [markdown]
+# The judge pulls rates to the middle. It flatters bad agents and is hard on good ones.
+#
+# We simulate one, since we must know the truth to see its errors. This judge also has a weakness that
+# real ones have: a long, confident report adds 15 points to the chance that it passes.
+
+# %%
+from evalkit.judges import judged_ranking
+
+agents = pd.DataFrame({"rate": [0.45, 0.35], "showy": [0.1, 0.9]}, index=["Careful", "Aggressive"])
+judged_ranking(agents, sensitivity, specificity, lift=0.15).round(3)
+
+# %% [markdown]
+# `rate` is the true share of good episodes, `showy` the share of reports that are long and confident;
+# both are our choice. Careful is better by ten points. The judge puts Aggressive first, and more
+# episodes will not help it. How little does it take?
+
+# %%
+import numpy as np
+
+lifts = np.linspace(0, 0.15, 7)
+tables = [judged_ranking(agents, sensitivity, specificity, lift)["judged"] for lift in lifts]
+judged = (100 * pd.DataFrame(tables, index=100 * lifts)).round(1)
+judged.index.name = "lift (points)"
+judged
+
+# %%
+better = agents.loc["Careful"] - agents.loc["Aggressive"]
+turn = -100 * (sensitivity + specificity - 1) * better["rate"] / better["showy"]
+figure = new_figure(height=320)
+plots.draw_liking(figure, judged)
+captioned(
+    figure,
+    caption=f"A liking of {turn:.1f} points for long, confident reports is enough to turn the "
+    "ranking round.",
+    alt="Two rising lines that cross: Aggressive's, the steeper, overtakes Careful's.",
+)
+
+# %% [markdown]
+# ## Correct it, with labels by hand
+#
+# Now two thousand episodes of Careful. The judge judges all. A person labels 300 of them, **drawn at
+# random**. From these we learn how far the judge is off.
+
+# %%
+from evalkit.judges import judged_rate
+
+
+def simulated_judge(agent, rng, episodes=2000):
+    rate, showy = agents.loc[agent]
+    truth, loud = rng.random(episodes) < rate, rng.random(episodes) < showy
+    judge = rng.random(episodes) < judged_rate(truth, loud, sensitivity, specificity, lift=0.15)
+    return truth, judge
+
+
+rng = np.random.default_rng(2)
+truth, judge = simulated_judge("Careful", rng)
+labelled = rng.permutation(2000) < 300
+
+# %% [markdown]
+# **Predict.** Of the judge's rate, the rate of the 300 labels alone, and two corrections that use
+# both: which is nearest to the truth, and which is surest?
+
+# %%
+my_guess = {"nearest": ..., "surest": ...}
+
+# %%
+from scipy.stats import binomtest
+
+from evalkit.judges import corrected_rate, prediction_powered_rate
+
+
+def share(verdicts):
+    found = binomtest(int(verdicts.sum()), len(verdicts))
+    return found.statistic, *found.proportion_ci(method="wilson")
+
+
+# %%
+sample = judge[~labelled], judge[labelled], truth[labelled]
+estimates = pd.DataFrame(
+    {
+        "the judge": share(judge),
+        "labels alone": share(truth[labelled]),
+        "Rogan-Gladen": corrected_rate(*sample),
+        "prediction-powered": prediction_powered_rate(*sample),
+    },
+    index=["estimate", "low", "high"],
+).T
+estimates = (100 * estimates).round(1)
+estimates.assign(width=estimates["high"] - estimates["low"]).round(1)
+
+# %%
+truly = round(100 * truth.mean(), 1)
+figure = new_figure(height=280)
+plots.draw_estimates(figure, estimates, truly)
+low = estimates.loc["the judge", "low"]
+captioned(
+    figure,
+    caption=f"The judge's interval is the narrowest and begins at {low}%; the truth is {truly}%. "
+    "The other three intervals hold it.",
+    alt="Four intervals and a dashed line: the judge's lies to the right of it, the others across.",
+)
+
+# %% [markdown]
+# Two thousand verdicts make the judge very sure of a wrong number. **Rogan-Gladen** solves the
+# equation above for $\theta$, with sensitivity and specificity from the labels. It divides by
+# sensitivity + specificity - 1, which is little for a weak judge: hence its wide interval. The
+# **prediction-powered** estimate starts from the labels and lets the judge sharpen them, as far as
+# the two agree. Here that makes
+# it a little surer than the labels alone.
+
+# %% [markdown]
+# Is one correction good for two agents? We correct Aggressive's rate once with labels of its own, and
+# once with the labels of Careful's episodes, to save the work.
+
+# %%
+rng = np.random.default_rng(3)
+loud_truth, loud_judge = simulated_judge("Aggressive", rng)
+own = rng.permutation(2000) < 300
+rates = {
+    "the judge": loud_judge.mean(),
+    "Careful's labels": corrected_rate(loud_judge, judge[labelled], truth[labelled]).value,
+    "own labels": corrected_rate(loud_judge[~own], loud_judge[own], loud_truth[own]).value,
+    "truth": loud_truth.mean(),
+}
+(100 * pd.Series(rates, name="Aggressive (%)")).round(1).to_frame()
+
+# %% [markdown]
+# Borrowed labels do not help: the judge treats the two agents differently, and that is what ruined the
+# ranking. Label a random part of *each* agent's episodes, and again when agent, judge or task changes.
+
+# %% [markdown]
+# Before you trust a judge at all, ask how far it agrees with a second reader, beyond what chance would
+# give. *Kappa* is 1 for full agreement and 0 for chance. Here the labels are the second reader:
+
+# %%
+from evalkit.judges import cohen_kappa, gwet_ac1
+
+plain = (judge[labelled] == truth[labelled]).mean()
+kappa = cohen_kappa(judge[labelled], truth[labelled])
+ac1 = gwet_ac1(judge[labelled], truth[labelled])
+print(f"agree on {plain:.0%}, kappa {kappa:.2f}, AC1 {ac1:.2f}")
+
+# %% [markdown]
+# ## What these results rest on
+#
+# - The **ten agents are made up** to break one thing each. How often real agents break a rule, only
+#   their own trajectories tell.
+# - A rule sees **what is recorded**. An agent that learns a secret elsewhere, or asks outside the
+#   tools, leaves no action.
+# - The judge's **errors do not depend on each other** here. A model that misreads one kind of episode
+#   misreads all of that kind, and a random set of labels may hold few of them.
+
+# %% [markdown]
+# ## Exercises
+
+# %%
+from evalkit.course.exercises import check, show
+
+show("02.a")
+
+
+# %%
+def unconfirmed(trajectory):
+    return ...
+
+
+check("02.a", unconfirmed)
+
+# %%
+show("02.b")
+
+
+# %%
+def same_call(expected, made):
+    return ...
+
+
+check("02.b", same_call)
+
+# %%
+show("02.c")
+
+# %%
+clinic_rules = ...
+check("02.c", clinic_rules)
+
+# %%
+show("02.d")
+
+# %%
+places = {
+    "the new address is stored": ...,
+    "the patient agreed before the move": ...,
+    "no other visit was moved": ...,
+    "no file of a stranger was opened": ...,
+    "the fee was charged once, and never taken back and charged again": ...,
+    "no log line is missing": ...,
+}
+check("02.d", places)
+
+# %%
+show("02.e")
+
+# %%
+prudent_look = ...
+check("02.e", prudent_look)
+
+# %%
+show("02.f")
+
+
+# %%
+def true_rate(p, sensitivity, specificity):
+    return ...
+
+
+check("02.f", true_rate)
+
+# %% [markdown]
+# ## Key points
+#
+# - The outcome, by a full diff, says whether the job was done and nothing else changed. It lets every
+#   way count, and sees nothing of it.
+# - A reference trajectory fails good agents for being different, and passes bad ones for having done
+#   the expected calls as well.
+# - Use a short list of rules: consent, forbidden reads, leaks, counts, damage undone. Each protects
+#   somebody, and none says how to work.
+# - An episode passes if outcome and rules both pass.
+# - A judge's rate is not the rate. Correct it with a random, hand-labelled part of each agent's
+#   episodes.
+#
+# **Next:** chapter 03 asks what partial credit rewards on long tasks.
+#
+# **Sources.** Goal states, and what they miss: Yao et al., τ-bench (2024). Correcting a test's rate:
+# Rogan and Gladen (1978). Prediction-powered inference: Angelopoulos et al. (2023). Judges that prefer
+# longer answers: Zheng et al. (2023). Agreement: Cohen (1960), Gwet (2008).
