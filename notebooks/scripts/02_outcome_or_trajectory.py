@@ -9,8 +9,7 @@
 # %% [markdown]
 # # 02 Outcome or trajectory: what the end state cannot show
 #
-# **Ten agents leave almost the same records. Which of them did the job properly, and which grader can
-# tell?**
+# **Ten agents get the same job. Which of them did it properly, and which grader can tell?**
 #
 # You will be able to
 #
@@ -59,7 +58,7 @@ by_the_book = plots.ROUTES["the reference way"]
 [str(call) for call in by_the_book]
 
 # %% [markdown]
-# `run` makes the calls on a fresh store. It returns the *trajectory* (every action with its result)
+# `plots.run` makes the calls on a fresh store. It returns the *trajectory* (every action with its result)
 # and the *states*: a snapshot before the first action and one after each.
 
 # %%
@@ -165,7 +164,7 @@ def exact(expected, made):
     return calls(expected) == calls(made)
 
 
-def in_the_order(expected, made):
+def in_sequence(expected, made):
     rest = iter(calls(made))
     return all(call in rest for call in calls(expected))
 
@@ -175,22 +174,22 @@ def in_any_order(expected, made):
 
 
 # %% [markdown]
-# *In the order* asks that the expected calls occur one after the other, with anything between them.
-# (`call in rest` uses up the iterator as far as the call.) *In any order* asks only that each occurs,
+# *In order* asks that the expected calls occur one after the other, with anything between them.
+# (`call in rest` uses up the iterator as far as the call.) *Any order* asks only that each occurs,
 # as often as expected.
 #
 # **Predict.** Which of the ten pass each of the three? Take the two good agents first.
 
 # %%
-my_guess = {"exact": [...], "in the order": [...], "in any order": [...]}
+my_guess = {"exact": [...], "in order": [...], "any order": [...]}
 
 # %%
 expected = reference.trajectory
 matches = pd.DataFrame(
     {
         "exact": {n: exact(expected, r.trajectory) for n, r in runs.items()},
-        "in the order": {n: in_the_order(expected, r.trajectory) for n, r in runs.items()},
-        "in any order": {n: in_any_order(expected, r.trajectory) for n, r in runs.items()},
+        "in order": {n: in_sequence(expected, r.trajectory) for n, r in runs.items()},
+        "any order": {n: in_any_order(expected, r.trajectory) for n, r in runs.items()},
     }
 )
 matches
@@ -330,8 +329,8 @@ figure = new_figure(height=400)
 plots.draw_graders(figure, table)
 captioned(
     figure,
-    caption=f"Wrong verdicts (boxed): {', '.join(f'{name} {n}' for name, n in wrong.items())}. "
-    "Ring: passes. Cross: fails.",
+    caption="Only full diff and rules together get all ten right (ring: pass, cross: fail). Wrong, "
+    f"and boxed: {', '.join(f'{name} {n}' for name, n in wrong.items())}.",
     alt="Ten episodes by six graders; only the last column, both, has no wrong verdict.",
 )
 
@@ -353,7 +352,7 @@ from evalkit.process import never, step_budget
 
 bossy = [in_order(needed[0], "update_address"), step_budget(7), never("edit_record")]
 good = [name for name in runs if plots.GOOD[name]]
-[[name for name in good if rule.check(runs[name].trajectory)] for rule in bossy]
+{r.name: [name for name in good if r.check(runs[name].trajectory)] for r in bossy}
 
 # %% [markdown]
 # The first two each fail a good agent: they are a reference trajectory by the back door. The third
@@ -497,16 +496,13 @@ def share(verdicts):
 
 # %%
 sample = judge[~labelled], judge[labelled], truth[labelled]
-estimates = pd.DataFrame(
-    {
-        "the judge": share(judge),
-        "labels alone": share(truth[labelled]),
-        "Rogan-Gladen": corrected_rate(*sample),
-        "prediction-powered": prediction_powered_rate(*sample),
-    },
-    index=["estimate", "low", "high"],
-).T
-estimates = (100 * estimates).round(1)
+methods = {
+    "the judge": share(judge),
+    "labels alone": share(truth[labelled]),
+    "Rogan-Gladen": corrected_rate(*sample),
+    "prediction-powered": prediction_powered_rate(*sample),
+}
+estimates = (100 * pd.DataFrame(methods, index=["estimate", "low", "high"]).T).round(1)
 estimates.assign(width=estimates["high"] - estimates["low"]).round(1)
 
 # %%
@@ -560,6 +556,11 @@ plain = (judge[labelled] == truth[labelled]).mean()
 kappa = cohen_kappa(judge[labelled], truth[labelled])
 ac1 = gwet_ac1(judge[labelled], truth[labelled])
 print(f"agree on {plain:.0%}, kappa {kappa:.2f}, AC1 {ac1:.2f}")
+
+# %% [markdown]
+# They agree on three episodes of four, and that is only half of the way from chance to full agreement.
+# (AC1 is another such figure, and steadier where nearly all episodes pass.) A judge like this one is to
+# be corrected, never quoted.
 
 # %% [markdown]
 # ## What these results rest on

@@ -193,7 +193,9 @@ def _matrix(axes: Axes, failed: pd.DataFrame, wrong: pd.DataFrame) -> None:
         edge = None if kind == "off" else COLOURS[colour]
         axes.scatter(x, y, marker=marker, s=size, facecolor=face, edgecolor=edge, linewidth=1.5)
     y, x = np.nonzero(wrong.to_numpy())
-    axes.scatter(x, y, marker="s", s=260, facecolor="none", edgecolor=COLOURS["note"], linewidth=3)
+    axes.scatter(
+        x, y, marker="s", s=260, facecolor="none", edgecolor=COLOURS["failure"], linewidth=2.5
+    )
     axes.set_yticks(range(len(failed)), list(failed.index))
     axes.set_xticks(range(failed.shape[1]), list(failed.columns), fontsize=9)
     axes.xaxis.tick_top()
@@ -233,9 +235,9 @@ def draw_rules(figure: Figure, **chosen: str) -> View:
     _matrix(new_axes(figure, x="", y=""), failed, wrong)
     caught, alarms = int((together & ~GOOD).sum()), int((together & GOOD).sum())
     number = sum(option != OFF for option in options.values())
-    rules = "1 rule" if number == 1 else f"{number} rules"
+    rules = "alone" if not number else "with 1 rule" if number == 1 else f"with {number} rules"
     told = (
-        f"The full diff with {rules} fails {caught} of {(~GOOD).sum()} bad episodes, "
+        f"The full diff {rules} fails {caught} of {(~GOOD).sum()} bad episodes, "
         f"and {alarms} of {GOOD.sum()} good ones."
     )
     return View(_told(failed, together), told)
@@ -288,6 +290,6 @@ def draw_liking(figure: Figure, judged: pd.DataFrame) -> None:
     for name, key in ((CAREFUL.name, "careful"), (AGGRESSIVE.name, "aggressive")):
         axes.plot(judged.index, judged[name], color=COLOURS[key], linewidth=2)
         last = float(judged[name].iloc[-1])
-        label(axes, judged.index[-1] + 0.3, last, name, COLOURS[key], fontweight="bold")
-    axes.set_xlim(0, judged.index[-1] * 1.22)
-    axes.set_ylim(0, 100)
+        label(axes, float(judged.index[-1]) + 0.3, last, name, COLOURS[key], fontweight="bold")
+    axes.set_xlim(0, float(judged.index[-1]) * 1.22)
+    axes.set_ylim(40, 60)

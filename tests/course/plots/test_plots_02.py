@@ -52,7 +52,7 @@ def test_the_confirmation_is_in_no_state() -> None:
 def test_without_a_rule_the_full_diff_fails_the_undone_job_only() -> None:
     assert failed(view()) == ["writes a wrong address", "does nothing"]
     assert view().finding == (
-        "The full diff with 0 rules fails 2 of 8 bad episodes, and 0 of 2 good ones."
+        "The full diff alone fails 2 of 8 bad episodes, and 0 of 2 good ones."
     )
 
 
@@ -132,6 +132,17 @@ def test_passes_fails_and_wrong_verdicts_have_marks_of_their_own() -> None:
     assert marks == [10, 10, 0, 10]  # rings, crosses, switched off, boxes
     boxed = np.asarray(figure.axes[0].collections[-1].get_offsets())
     assert set(boxed[:, 0]) == {1}
+
+
+@pytest.mark.parametrize(("chosen", "boxes"), [(OFF, 6), (RIGHT, 0)])
+def test_the_panel_boxes_what_is_wrong_in_its_last_column(
+    chosen: dict[str, str], boxes: int
+) -> None:
+    figure = new_figure()
+    plots.draw_rules(figure, **chosen)
+    boxed = np.asarray(figure.axes[0].collections[-1].get_offsets())
+    assert len(boxed) == boxes
+    assert set(boxed[:, 0]) <= {len(plots.RULES) + 1}
 
 
 def test_only_the_text_of_a_note_is_left_to_the_agent() -> None:
