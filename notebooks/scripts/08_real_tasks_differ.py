@@ -1,0 +1,624 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 08 Real tasks differ
+#
+# **A suite of 120 tasks, some easy, some hard. The agent passes six episodes in ten. How often does it
+# get a task right eight times out of eight, and how sure can we be?**
+#
+# You will be able to
+#
+# - say why pass^8 cannot be computed from pass^1, and by how much two usual shortcuts miss it;
+# - put an interval on a suite's pass^k that holds the truth as often as it claims, and say what it is
+#   about: new tasks, or these tasks again;
+# - plan how many tasks and trials to run, and compare two agents so that a real difference shows.
+#
+# *Reading: 60 minutes. Exercises: 45 minutes. Needs: chapter 07 and a little Python.*
+
+# %%
+# Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
+import sys
+
+if "google.colab" in sys.modules:
+    import subprocess
+
+    # From the folder that you cloned: another project has the name evalkit on the public index.
+    command = [sys.executable, "-m", "pip", "install", "-q", "/content/evalkit[course]"]
+    subprocess.run(command, check=True)
+elif sys.platform == "emscripten":
+    import piplite
+
+    await piplite.install("evalkit")
+
+# %% [markdown]
+# ## Two tasks
+#
+# An office gives its agent two kinds of job. Change an address: right in 95% of trials. Merge two
+# contracts: right in 25%. That is 60% on average.
+#
+# > **Predict.** Each job comes eight times. How often are all eight right, averaged over the two jobs?
+# > And for an agent that gets 60% of either job right?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+import numpy as np
+import pandas as pd
+
+weeks = np.random.default_rng(1).random((20_000, 2, 8))  # weeks, jobs, trials
+agents = {"95% and 25%": np.array([0.95, 0.25]), "60% and 60%": np.array([0.6, 0.6])}
+passed = {name: weeks < P[:, None] for name, P in agents.items()}
+rows = {name: [x.mean(), x.all(axis=2).mean()] for name, x in passed.items()}
+(100 * pd.DataFrame(rows, index=["trials right (%)", "all eight right (%)"])).round(1)
+
+# %% [markdown]
+# The same share of trials, and more than fifteen times as many full weeks. The first agent's successes sit
+# on one job, where they make rows of eight. The second agent's are spread, and a row breaks nearly
+# always.
+#
+# Without luck, from the probabilities alone:
+
+# %%
+P = agents["95% and 25%"]
+print(f"mean of P^8: {np.mean(P**8):.3f}   8th power of the mean: {np.mean(P) ** 8:.3f}")
+
+# %%
+from evalkit.course.figures import captioned, new_figure
+from evalkit.course.plots import chapter_08 as plots
+
+figure = new_figure()
+plots.draw_jensen(figure, P, k=8)
+captioned(
+    figure,
+    caption="The mean of two points of a curve that bends up lies above the curve.",
+    alt="P to the 8th power, flat at first, then steep. A dashed line joins the points at 0.25 and "
+    "0.95; its middle lies far above the curve.",
+)
+
+# %% [markdown]
+# That holds for any number of tasks. Let $P_i$ be the probability that a trial of task $i$ succeeds,
+# and let the bar be the mean over tasks:
+#
+# $$ \text{pass}^k = \overline{P^k} \;\ge\; \bigl(\overline{P}\bigr)^k = (\text{pass}^1)^k . $$
+#
+# The two are equal only if all tasks are alike, or k = 1. It is known as Jensen's inequality.
+
+# %% [markdown]
+# ## A suite of 120 tasks
+#
+# Our tasks follow the step model of chapter 06, each with its own number of steps $n$ (4 to 30) and its
+# own per-step reliability $r$. So each has its own $P = r^n$. We draw them by chance:
+
+# %%
+from evalkit.simulate.suites import draw_suite
+
+suite = draw_suite(np.random.default_rng(0), tasks=120)
+tasks = pd.DataFrame({"n": suite.n, "r": suite.r.round(3), "P": suite.success.round(3)})
+tasks.sort_values("P", ascending=False).iloc[[0, 1, 40, 80, -2, -1]]
+
+# %%
+figure = new_figure(height=300)
+plots.draw_tasks(figure, suite)
+captioned(
+    figure,
+    caption=f"Few tasks are near 0 or 1. The mean of all P, pass^1, is {suite.pass_hat_k(1):.1%}.",
+    alt="A histogram of 120 success probabilities: all from nearly 0 to 1 occur, most above 0.4.",
+)
+
+# %% [markdown]
+# In a simulation we know every $P$, so we know the suite's true pass^k. Two shortcuts are common
+# where only averages are known:
+#
+# - the **naive power** $(\text{pass}^1)^k$;
+# - the **homogeneous model**: one task with the mean $r$ and the mean $n$ stands for all,
+#   $\bar r^{\,\bar n k}$.
+#
+# > **Predict** pass^8, and what each shortcut makes of it.
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+truth = suite.pass_hat_k(8)
+naive, homogeneous = suite.pass_hat_k(1) ** 8, suite.homogeneous(8)
+answers = pd.DataFrame({"pass^8": [truth, naive, homogeneous]})
+answers.index = ["truth", "naive power", "homogeneous model"]
+answers["times too small"] = truth / answers["pass^8"]
+answers.round({"pass^8": 3, "times too small": 1})
+
+# %%
+figure = new_figure()
+plots.draw_curves(figure, suite, k=8)
+captioned(
+    figure,
+    caption="Both shortcuts start near the truth at k = 1 and leave it further with each k: at "
+    f"k = 8 they say {naive:.1%} and {homogeneous:.1%}, and the truth is {truth:.1%}.",
+    alt="Three falling curves. pass^k flattens out well above the other two, which run to zero.",
+)
+
+# %% [markdown]
+# The naive power takes every task for the average task. The homogeneous model averages earlier still,
+# inside $P = r^n$, and loses twice. Look at what it makes of pass^1:
+
+# %%
+print(f"pass^1: truth {suite.pass_hat_k(1):.3f}, homogeneous model {suite.homogeneous(1):.3f}")
+eighth = np.sort(suite.success**8)[::-1]
+print(f"the best 30 of 120 tasks hold {eighth[:30].sum() / eighth.sum():.0%} of pass^8")
+
+# %% [markdown]
+# So unlike tasks *help*: an agent that passes some kinds of task every time is worth more than its
+# average shows, on those kinds. The other side is that most of pass^8 comes from few tasks. Ask which
+# they are before you rely on it.
+
+# %% [markdown]
+# ## Panel: build a suite
+#
+# The tasks are on the left, pass^k and its two shortcuts on the right. There is no luck in it: the 120
+# tasks are spread evenly over what the controls allow.
+#
+# **Think about:** set the spread of r to 0. Both shortcuts are still too low. What else must you do
+# until all three curves are one?
+
+# %%
+plots.builder_panel()
+
+# %% [markdown]
+# ## Measure it
+#
+# Nobody knows the $P$ of real tasks. What we can have is trials. Run each task eight times, and keep
+# for each its successes $c$ of $n$ trials. (From here on n counts trials, not steps.)
+
+# %%
+from evalkit.simulate.suites import run_suite, suite_counts
+
+counts = suite_counts(run_suite(suite, trials=8, rng=np.random.default_rng(2)), trials=8)
+counts.head(4)
+
+# %% [markdown]
+# > **Predict.** How many of the 120 tasks passed all eight trials? How many none?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+by_successes = counts["c"].value_counts().sort_index()
+print(f"all eight {(counts['c'] == 8).mean():.1%}, none {(counts['c'] == 0).mean():.1%}")
+by_successes.rename("tasks").rename_axis("successes of 8").to_frame().T
+
+# %% [markdown]
+# Nearly all tasks lie between always and never. One run of each would have shown a pass or a fail,
+# and nothing of this.
+#
+# From the counts, chapter 07's estimator, as a mean over the $m$ tasks:
+#
+# $$ \widehat{\text{pass}^k} = \frac{1}{m} \sum_{i=1}^{m} \binom{c_i}{k} \Big/ \binom{n_i}{k} . $$
+#
+# The hat says: estimated. With $n = k = 8$ a task adds 1 if all passed, else 0.
+
+# %%
+from evalkit.passk import pass_hat_k
+
+for k in (1, 8):
+    estimated = pass_hat_k(counts["n"], counts["c"], k).mean()
+    print(f"pass^{k}: estimated {estimated:.3f}, true {suite.pass_hat_k(k):.3f}")
+
+# %% [markdown]
+# Close for pass^1, off for pass^8. Is the estimator wrong, or was it luck?
+#
+# > **Predict.** We run all 960 trials again, ten thousand times. Around which value do the estimates
+# > lie, and how far apart?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+again = run_suite(suite, 8, np.random.default_rng(3), repeats=10_000)
+unbiased = pass_hat_k(8, again, 8).mean(axis=1)
+repeated = pd.DataFrame({"unbiased": unbiased, "naive power": (again / 8).mean(axis=1) ** 8})
+repeated.agg(["mean", "std"]).round(3)
+
+# %%
+figure = new_figure()
+plots.draw_noise(figure, repeated, truth)
+captioned(
+    figure,
+    caption=f"The unbiased estimate is right on average, {100 * unbiased.std():.1f} points of noise "
+    "around the truth. The naive power hardly varies, and is always wrong.",
+    alt="A wide hump centred on a line marked truth, and a narrow one far to its left.",
+)
+
+# %% [markdown]
+# It was luck, and the luck is large. The naive power shows the opposite: it is steady, and steadily
+# wrong. No number of tasks mends that. Noise can be cut; for one and the same suite, by more trials:
+
+# %%
+rng, noise = np.random.default_rng(4), {}
+for n in (8, 16, 32, 64):
+    runs = run_suite(suite, n, rng, repeats=10_000)
+    noise[n] = 100 * pass_hat_k(n, runs, 8).mean(axis=1).std()
+pd.DataFrame({"SD in points": noise}).rename_axis("trials of each task").round(1)
+
+# %% [markdown]
+# With $n = k$ the estimator looks at each task once, so to say. Trials beyond k help more than one
+# would think: 16 trials hold many more groups of eight than two.
+
+# %% [markdown]
+# ## Another draw
+#
+# The note that this chapter follows has its own suite: 120 tasks, 4 to 30 steps, 8 trials. Its
+# figures are one draw, and ours are another. Neither is *the* answer. So we draw two thousand such
+# suites, run each, and ask where both stand.
+
+# %%
+from evalkit.simulate.suites import percentiles, suite_figures
+
+rng = np.random.default_rng(5)
+many = draw_suite(rng, tasks=120, redraws=2000)
+redraws = suite_figures(many, run_suite(many, 8, rng), trials=8)
+ours = suite_figures(suite, counts["c"].to_numpy(), trials=8)
+ours["SD of estimated pass^8"] = unbiased.std()
+powers = redraws["true pass^1"] ** 8
+ordered = (redraws["true pass^8"] > powers) & (powers > redraws["homogeneous step model"])
+print(f"truth above naive power above homogeneous model: {ordered.mean():.1%} of redraws")
+
+# %%
+published = [0.621, 0.613, 0.122, 0.100, 0.026, 0.020, 0.009, 0.100, 0.025]
+names = [name for name in redraws if not name.startswith("mean")]
+note = dict(zip(names, published, strict=True))
+ours = {name: ours[name] for name in names}
+places = pd.DataFrame({"note": percentiles(note, redraws), "ours": percentiles(ours, redraws)})
+middle = {name: np.median(redraws[name]) for name in names}
+table = 100 * pd.DataFrame({"note (%)": note, "ours (%)": ours, "median (%)": middle})
+table.round(1).join(places.round().astype(int).add_prefix("percentile of "))
+
+# %%
+figure = new_figure()
+plots.draw_places(figure, places)
+captioned(
+    figure,
+    caption="All figures, published (note) and ours, lie within the middle 95% of the redraws.",
+    alt="A row for each quantity with a diamond and a dot, all within the shaded middle.",
+)
+
+# %% [markdown]
+# Both suites are ordinary members of one family. The published estimate of pass^8 fell below its truth,
+# and ours above, as luck had it. The order is no matter of luck: truth first, then the naive power,
+# then the homogeneous model.
+
+# %% [markdown]
+# ## An interval from one experiment
+#
+# Nobody runs an experiment ten thousand times. From a single one, the tasks' own estimates $v_i$ tell
+# how far their mean may be off. Its standard error is
+#
+# $$ \text{SE} = \frac{s}{\sqrt{m}} , $$
+#
+# with $s$ the standard deviation of the $v_i$ and $m$ the number of tasks. Two of these each way is the
+# usual interval.
+
+# %%
+v = pass_hat_k(counts["n"], counts["c"], 8)
+se = v.std(ddof=1) / np.sqrt(len(v))
+print(f"{v.mean():.3f} ± {1.96 * se:.3f}: [{v.mean() - 1.96 * se:.3f}, {v.mean() + 1.96 * se:.3f}]")
+
+# %% [markdown]
+# > **Predict.** Ten tasks pass all eight trials each. What does this recipe give, and what would you
+# > say of pass^8?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+from evalkit.estimates import estimate
+
+perfect = {"n": [8] * 10, "c": [8] * 10}
+try:
+    estimate(perfect, k=8, method="normal")
+except ValueError as error:
+    print(error)
+print(estimate(perfect, k=8))
+
+# %% [markdown]
+# All $v_i$ are 1, so $s$ is 0, and the recipe claims certainty from ten tasks. `evalkit` refuses.
+#
+# **Wilson's** interval turns the question round: which true values would make such a result no
+# surprise? An agent that cannot do every such task may well have met ten that it can.
+
+# %% [markdown]
+# It was made for counts of pass and fail. Our $v_i$ may lie between, so we ask how many tasks that
+# *only* pass or fail would be as informative:
+#
+# $$ m_{\text{eff}} = \frac{v\,(1 - v)}{\text{SE}^2} , $$
+#
+# with $v$ the mean of the $v_i$, which is the estimate. (`evalkit` lowers it a little where few tasks carry all the
+# information.)
+
+# %%
+for k in (1, 4, 8):
+    e = estimate(counts, k)
+    effective = e.value * (1 - e.value) / e.se**2
+    print(f"pass^{k} {e.value:.3f} in [{e.low:.3f}, {e.high:.3f}], m_eff {effective:.0f}")
+
+# %% [markdown]
+# At k = n = 8 the effective number is as good as the number of tasks: each says yes or no. At k = 1 a task says
+# more than that, because its eight trials place it between the two.
+
+# %% [markdown]
+# ## Does it hold what it promises?
+#
+# "95%" is a promise: of a hundred such intervals, about 95 hold the truth. A simulation knows the truth,
+# so it can test this. Two rivals: the *normal* interval from above, and the *pooled* one. That one takes
+# all trials for independent, makes an interval for pass^1, and raises its ends to the k-th power.
+#
+# > **Predict.** How often does each hold the truth, on small and on large suites?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+from evalkit.simulate.coverage import coverage_table
+
+coverage = coverage_table(suites=2000, seed=0)
+methods = ["wilson", "normal", "pooled p^k"]
+shown = coverage[["tasks", "trials", "k", "true pass^k"]].round(3)
+shown.join((100 * coverage[methods]).round(1))
+
+# %%
+figure = new_figure(height=380)
+plots.draw_coverage(figure, coverage)
+low, high = 100 * coverage["wilson"].min(), 100 * coverage["wilson"].max()
+captioned(
+    figure,
+    caption=f"Wilson's interval holds the truth in {low:.1f} to {high:.1f}% of suites. The normal one "
+    "fails where few tasks pass, or few fail; the pooled one almost everywhere.",
+    alt="Twelve kinds of suites. Dots hug the line at 95; squares stray far left in four rows; crosses "
+    "lie mostly at zero.",
+)
+
+# %% [markdown]
+# Each row is a kind of suite; 2,000 of each were drawn and run. The whole table, with more methods and
+# the widths, is made again by
+#
+# ```
+# uv run python -m evalkit.simulate.coverage
+# ```
+#
+# The pooled interval is not too narrow by a bit: it aims at the naive power, so more tasks make it
+# surer of the wrong number.
+
+# %% [markdown]
+# ## New tasks, or these tasks?
+#
+# Two people read your interval. One sells the agent and asks how it will do on **new tasks** like
+# these. One maintains it and asks what **these tasks** would give if run again: has the last change
+# broken anything?
+#
+# > **Predict.** Whose interval is wider?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+longer = suite_counts(run_suite(suite, 16, np.random.default_rng(5)), trials=16)
+for question in ("new tasks", "these tasks"):
+    e = estimate(longer, k=8, question=question)
+    print(f"{question}: {e.value:.3f} in [{e.low:.3f}, {e.high:.3f}], SE {e.se:.3f}")
+
+# %% [markdown]
+# For new tasks, luck has two parts: which tasks were drawn, and how their trials went. For these tasks
+# the first part is gone.
+#
+# Why 16 trials all of a sudden?
+
+# %%
+try:
+    estimate(counts, k=8, question="these tasks")
+except ValueError as error:
+    print(error)
+
+# %% [markdown]
+# Eight trials hold one group of eight. One look at a task cannot tell how much a second look would
+# differ. Say which question you answer; "new tasks" is the default, because it is what most readers of
+# a benchmark take away.
+
+# %% [markdown]
+# ## How many tasks, how many trials?
+#
+# The variance of one task's estimate has a part **between** tasks, $\sigma_b^2$, which stays however
+# often you run them, and a part **within** a task, $\sigma_w^2(n)$, which shrinks with the trials
+# $n$. Over $m$ tasks:
+#
+# $$ \text{SE}^2 = \frac{\sigma_b^2 + \sigma_w^2(n)}{m} . $$
+#
+# > **Predict.** You have 960 trials to spend. For pass^1, many tasks or many trials? For pass^8?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+from evalkit.planning import standard_error
+
+budget = [(k, n) for k in (1, 8) for n in (1, 2, 4, 8, 12, 16, 32) if n >= k]
+errors = [standard_error(suite.success, k, tasks=960 // n, trials=n) for k, n in budget]
+spent = pd.DataFrame(budget, columns=["k", "trials"])
+spent["tasks"] = 960 // spent["trials"]
+spent["SE"] = [f"{error:.3f}" for error in errors]
+spent.pivot(index=["trials", "tasks"], columns="k", values="SE").fillna("undefined")
+
+# %% [markdown]
+# For pass^1, run as many tasks as there are, once each. For pass^8 a task costs at least eight trials,
+# and a few more than eight do no harm: here the fewer tasks are made up for by steadier ones.
+#
+# If making a task costs something as well, trials get cheaper by comparison. `plan` looks for the
+# cheapest design that reaches a goal:
+
+# %%
+from evalkit.planning import plan
+
+for cost in (0, 20, 100):
+    print(plan(suite.success, k=8, half_width=0.05, cost_per_task=cost))
+
+# %% [markdown]
+# Costs are in trials: `cost_per_task=20` means that writing a task, with its goal and its grader, costs
+# as much as 20 trials. The dearer a task, the fewer, and the longer each is run.
+#
+# The first argument says what tasks are like. Here we know it. In practice, fit a model to a pilot run,
+# and plan again when more has been run: a pilot of thirty tasks is noisy too.
+
+# %%
+from evalkit.extrapolation import beta_binomial_fit
+
+pilot = counts.sample(30, random_state=0)
+print(plan(beta_binomial_fit(pilot), k=8, half_width=0.05, cost_per_task=20))
+
+# %% [markdown]
+# ## Panel: the planner
+#
+# The curve is the cost of the whole for each number of trials, with as many tasks as the interval then
+# needs. The dot is the cheapest design.
+#
+# **Think about:** halve the half-width. By what factor does the cost grow? Why does the number of
+# trials hardly move?
+
+# %%
+plots.plan_panel()
+
+# %% [markdown]
+# ## Two agents on the same tasks
+#
+# The next version of our agent fails a fifth fewer steps, on every task. That is better beyond doubt:
+# we made it so.
+
+# %%
+better = suite.with_fewer_failures(0.2)
+for k in (1, 8):
+    print(f"pass^{k}: {suite.pass_hat_k(k):.3f} and {better.pass_hat_k(k):.3f}")
+
+# %% [markdown]
+# > **Predict.** Each runs 8 trials of the 120 tasks. Do their intervals for pass^1 overlap? Would you
+# > see which is better?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+from evalkit.comparison import compare
+
+theirs = suite_counts(run_suite(better, 8, np.random.default_rng(9)), trials=8)
+for e in (estimate(counts, k=1), estimate(theirs, k=1)):
+    print(f"{e.value:.3f} in [{e.low:.3f}, {e.high:.3f}]")
+both = compare(counts, theirs, k=1)
+print(f"lead {both.difference:.3f} in [{both.low:.3f}, {both.high:.3f}], p = {both.p_value:.3f}")
+
+# %% [markdown]
+# The intervals overlap, and yet the comparison is clear. Most of each interval's width is about
+# *which tasks were drawn*, and both agents had the same ones. Take the difference task by task, and
+# that part cancels.
+
+# %%
+figure = new_figure(height=420)
+plots.draw_pairs(figure, counts["c"] / 8, theirs["c"] / 8)
+captioned(
+    figure,
+    caption="Tasks that are hard for one agent are hard for the other. The second is better on "
+    f"{both.better} tasks, worse on {both.worse}.",
+    alt="A cloud of 120 points along the diagonal, more of them above it than below.",
+)
+
+
+# %% [markdown]
+# How often would it be seen? Repeat the whole comparison, and count the results that are called
+# significant at 5%. That share is the *power*.
+#
+# > **Predict.** The power for pass^1, paired and not paired. And for pass^8?
+# >
+# > Your guess (double-click here to write it): ...
+
+
+# %%
+def power(k, n):
+    rng = np.random.default_rng(7)
+    u, v = (pass_hat_k(n, run_suite(s, n, rng, repeats=4000), k) for s in (suite, better))
+    lead, m = (v - u).mean(axis=1), 120
+    paired = (v - u).std(axis=1, ddof=1) / np.sqrt(m)
+    unpaired = np.hypot(u.std(axis=1, ddof=1), v.std(axis=1, ddof=1)) / np.sqrt(m)
+    return [np.mean(abs(lead) > 1.98 * error) for error in (paired, unpaired)]
+
+
+designs = [(1, 8), (1, 16), (8, 8), (8, 16), (8, 48)]
+index = [f"pass^{k}, {n} trials" for k, n in designs]
+pd.DataFrame([power(*d) for d in designs], index, ["paired", "not paired"]).round(2)
+
+# %% [markdown]
+# Unpaired, three out of four experiments miss a real improvement. Paired, most find it, at no cost.
+#
+# pass^8 needs much more: at $n = 8$ most of its noise lies within tasks, and that part does not
+# cancel. So look for a difference in pass^1 and report pass^8 beside it, or plan for it. (The cost
+# counts the trials of both agents.)
+
+# %%
+for k in (1, 8):
+    print(plan(suite.success, k=k, rival=better.success, power=0.8, max_tasks=120))
+
+# %% [markdown]
+# With several agents there are several comparisons, and luck gets as many chances. Pass all p-values
+# through `evalkit.comparison.holm` before you read any of them at 5%.
+
+# %% [markdown]
+# ## Exercises
+
+# %%
+from evalkit.course.exercises import check, show
+
+show("08.a")
+
+# %%
+two_suites = {"smallest pass^8": ..., "largest pass^8": ...}
+check("08.a", two_suites)
+
+# %%
+show("08.b")
+
+# %%
+faults = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ...}
+check("08.b", faults)
+
+# %%
+show("08.c")
+
+# %%
+all_passed = ...
+check("08.c", all_passed)
+
+# %%
+show("08.d")
+
+# %%
+questions = {"shop": ..., "fix": ..., "ranking": ..., "contracts": ...}
+check("08.d", questions)
+
+# %%
+show("08.e")
+
+
+# %%
+def paired_lead(first, second):
+    return ...
+
+
+check("08.e", paired_lead)
+
+# %% [markdown]
+# ## Key points
+#
+# - The mean of powers is at least the power of the mean: from pass^1 you cannot compute pass^k.
+#   Measure it, with at least k trials of each task, better 2k.
+# - The unbiased estimate is right on average and noisy. The naive power is steady and wrong.
+# - An interval needs a method that keeps its promise, and never has no width. Count tasks, not trials.
+# - Say whether it is about new tasks or these tasks.
+# - Compare agents on the same tasks, task by task.
+#
+# **Next:** [09, flaky environments](09_flaky_environments.ipynb): when it was not the agent that failed.
+#
+# **Sources.** pass^k: Yao et al., *τ-bench* (2024); its estimator follows Chen et al. (2021). Standard
+# errors and paired differences: Miller, *Adding Error Bars to Evals* (2024). Small suites: Bowyer et
+# al. (2025). Wilson with an effective sample size: Franco et al. (2019). Several comparisons: Holm
+# (1979).
