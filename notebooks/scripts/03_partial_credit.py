@@ -398,16 +398,16 @@ old = before["customers"]["C3"]["address"]
 steps = {"start": None, "address": address, "cancel": cancel, "note": note}
 steps["address back"] = Call("update_address", customer_id="C3", address=old)
 calls = [step for step in steps.values() if step]
-shares = [credit([before, after(*calls[:t])], parts).value for t in range(len(steps))]
-pd.DataFrame({"holds now": shares, "progress rate": progress_rate(shares)}, index=list(steps))
+held = [credit([before, after(*calls[:t])], parts).value for t in range(len(steps))]
+pd.DataFrame({"holds now": held, "progress rate": progress_rate(held)}, index=list(steps))
 
 # %%
 figure = new_figure()
-plots.draw_progress(figure, list(steps), shares)
+plots.draw_progress(figure, list(steps), held)
 captioned(
     figure,
-    caption=f"The progress rate stays at {max(shares):.0%} after the address is written back. "
-    f"The state is at {shares[-1]:.0%}.",
+    caption=f"The progress rate stays at {max(held):.0%} after the address is written back. "
+    f"The state is at {held[-1]:.0%}.",
     alt="A line that rises in three steps and falls in the fourth; a dashed line that does not fall.",
 )
 
