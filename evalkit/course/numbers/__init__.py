@@ -14,15 +14,19 @@ where it comes from:
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 STANDARD_ERRORS = 3.0
 MIDDLE = (0.15, 99.85)  # percentiles: as unlikely as three standard errors
@@ -118,8 +122,7 @@ def table(which: Iterable[Number] | None = None) -> pd.DataFrame:
 
 
 def _row(number: Number) -> dict[str, object]:
-    computed = number.ours()
-    ours = computed if isinstance(computed, Estimate) else Estimate(float(computed))
+    ours = computed(number)
     agrees, how = agreement(number, ours)
     return {
         "id": number.id,
@@ -132,6 +135,47 @@ def _row(number: Number) -> dict[str, object]:
         "how": how,
         "agrees": "yes" if agrees else "NO",
     }
+
+
+def computed(number: Number) -> Estimate:
+    """Return our value of a number."""
+    ours = number.ours()
+    return ours if isinstance(ours, Estimate) else Estimate(float(ours))
+
+
+def line(number: Number) -> str:
+    """Return the line of code that computes our value, as it stands in its file."""
+    if isinstance(number.ours, partial):
+        words = [repr(word) for word in number.ours.args]
+        words += [f"{name}={value!r}" for name, value in number.ours.keywords.items()]
+        return f"{number.ours.func.__name__}({', '.join(words)})"
+    code = number.ours.__code__
+    tree = ast.parse(Path(code.co_filename).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            return ast.unparse(node.body)
+    return f"{number.ours.__name__}()"
+
+
+def standard_errors_apart(number: Number, ours: Estimate) -> float:
+    """Return how far the note's figure lies above ours, in standard errors.
+
+    Where the whole thing was drawn again many times, it is the normal score of the percentile at
+    which the note's figure falls; where chance had no part, it is 0 for equal as printed.
+    """
+    if ours.redraws is not None:
+        redraws = np.asarray(ours.redraws, dtype=float)
+        below, tied = np.sum(redraws < number.note), np.sum(redraws == number.note)
+        return float(norm.ppf((below + tied / 2 + 0.5) / (redraws.size + 1)))
+    note_error = ours.error if ours.note_error is None else ours.note_error
+    error = float(np.hypot(ours.error, note_error))
+    difference = number.note - ours.value
+    if error == 0:
+        same = number.relation == ">" or _printed(number, ours.value) == _printed(
+            number, number.note
+        )
+        return 0.0 if same else float(np.copysign(np.inf, difference))
+    return difference / error
 
 
 def agreement(number: Number, ours: Estimate) -> tuple[bool, str]:
