@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The difference in pass^k between two agents on the tasks that both were given.
 
@@ -75,6 +75,8 @@ class Comparison:
 
     def __str__(self) -> str:
         return as_text(self._parts())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_html(self._parts())

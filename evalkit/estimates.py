@@ -23,7 +23,7 @@ Question = Literal["new tasks", "these tasks"]
 Method = Literal["wilson", "clopper-pearson", "normal"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """A suite's pass^k, with what it is an answer to and what it leaves open.
 
@@ -89,6 +89,8 @@ class Estimate:
 
     def __str__(self) -> str:
         return as_text(self._parts())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_html(self._parts())

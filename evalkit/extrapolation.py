@@ -44,7 +44,7 @@ class BetaBinomial:
         return float(_moment(np.array(self.mean), np.array(self.concentration), k))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Extrapolation:
     """pass^k as a beta-binomial model gives it, beside the bounds that need no model.
 
@@ -86,6 +86,8 @@ class Extrapolation:
             f"{low:.3f} and {high:.3f}, with sampling error [{least:.3f}, {most:.3f}]; "
             f"{self.tasks} tasks{left_out}"
         )
+
+    __repr__ = __str__
 
 
 def beta_binomial_fit(counts: pd.DataFrame | Mapping[str, Any]) -> BetaBinomial:

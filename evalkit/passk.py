@@ -140,7 +140,8 @@ class Curve:
     def __str__(self) -> str:
         left_out = f"; {len(self.excluded)} left out: {named(self.excluded)}" * bool(self.excluded)
         points = " ".join(f"{value:.3f}" for value in self.value)
-        return f"{self.measure}, k = 1..{len(self.value)}: {points} ({self.tasks} tasks{left_out})"
+        tasks = f"{self.tasks} task{'s' * (self.tasks != 1)}"
+        return f"{self.measure}, k = 1..{len(self.value)}: {points} ({tasks}{left_out})"
 
 
 def pass_hat_k_curve(counts: pd.DataFrame | Mapping[str, Any], K: int | None = None) -> Curve:
@@ -170,7 +171,7 @@ def pass_hat_k_curve(counts: pd.DataFrame | Mapping[str, Any], K: int | None = N
     >>> print(pass_hat_k_curve(tasks))
     pass^k, k = 1..2: 0.500 0.333 (3 tasks)
     >>> print(pass_hat_k_curve(tasks, K=4))
-    pass^k, k = 1..4: 1.000 1.000 1.000 1.000 (1 tasks; 2 left out: b, c)
+    pass^k, k = 1..4: 1.000 1.000 1.000 1.000 (1 task; 2 left out: b, c)
     """
     return _curve("pass^k", counts, K)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_TASKS = 10_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The cheapest design that reaches a goal, and every other one that was looked at.
 
@@ -56,6 +56,8 @@ class Plan:
             f"{self.tasks} tasks x {self.trials} trials, cost {self.cost:g}: "
             f"{self.goal} on pass^{self.k}"
         )
+
+    __repr__ = __str__
 
 
 def variance_parts(success: BetaBinomial | ArrayLike, k: int, trials: int) -> tuple[float, float]:

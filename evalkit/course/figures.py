@@ -110,6 +110,19 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def percent(p: float) -> str:
+    """Return a probability in per cent, never "100%" or "0%" for what is only nearly so.
+
+    Examples
+    --------
+    >>> percent(0.2003), percent(1 - 1e-6), percent(1e-9), percent(1.0)
+    ('20.0%', 'over 99.9%', 'under 0.1%', '100.0%')
+    """
+    if 0.999 < p < 1:
+        return "over 99.9%"
+    return "under 0.1%" if 0 < p < 0.001 else f"{p:.1%}"
+
+
 def picture(figure: Figure, alt: str) -> str:
     """Return a figure as an HTML image of fixed size with its alternative text.
 

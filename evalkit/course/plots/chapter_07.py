@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
-from evalkit.course.figures import COLOURS, INK, PAPER, label, new_axes
+from evalkit.course.figures import COLOURS, INK, PAPER, label, new_axes, percent
 from evalkit.course.panels import Panel, View, slider
 from evalkit.steps import required_reliability, step_pass_at_k, step_pass_hat_k
 
@@ -102,19 +102,6 @@ def draw_nines(figure: Figure, nines: ArrayLike, alone: ArrayLike, limited: Arra
     axes.set_yscale("log")
     axes.set_yticks([1, 10, 100, 1000, 10_000], ["1", "10", "100", "1,000", "10,000"])
     axes.set_xticks(place, [NINES[round(float(p))] for p in place])
-
-
-def percent(p: float) -> str:
-    """Return a probability in per cent, never "100%" or "0%" for what is only nearly so.
-
-    Examples
-    --------
-    >>> percent(0.2003), percent(1 - 1e-6), percent(1e-9), percent(1.0)
-    ('20.0%', 'over 99.9%', 'under 0.1%', '100.0%')
-    """
-    if 0.999 < p < 1:
-        return "over 99.9%"
-    return "under 0.1%" if 0 < p < 0.001 else f"{p:.1%}"
 
 
 def reliability(r: float) -> str:

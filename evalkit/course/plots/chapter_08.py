@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from evalkit.course.figures import COLOURS, label, new_axes
+from evalkit.course.figures import COLOURS, label, new_axes, percent
 from evalkit.course.panels import Panel, View, slider
-from evalkit.course.plots.chapter_07 import percent
 from evalkit.planning import plan
 from evalkit.simulate.suites import Suite
 
