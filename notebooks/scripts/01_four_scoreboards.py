@@ -97,10 +97,9 @@ for grader in GRADERS.values():
 # - The **full diff** compares the whole database before and after. Every required change must be
 #   there, and no other.
 #
-# **Predict.** What does each of them give the episode that we just played?
-
-# %%
-my_guess = {"own report": ..., "partial credit": ..., "targets only": ..., "full diff": ...}
+# > **Predict.** What does each of them give the episode that we just played?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.simulate.scoreboards import scores
@@ -150,10 +149,10 @@ pd.DataFrame([asdict(CAREFUL), asdict(AGGRESSIVE)]).set_index("name")
 [stray.label for stray in SCENARIO.strays]
 
 # %% [markdown]
-# **Predict.** Each agent does the job many times. On which scoreboards does Aggressive come first?
-
-# %%
-my_guess = {"own report": ..., "partial credit": ..., "targets only": ..., "full diff": ...}
+# > **Predict.** Each agent does the job many times. On which scoreboards does Aggressive come
+# > first?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %% [markdown]
 # ## Four hundred episodes, really played
@@ -202,10 +201,11 @@ board = scoreboard(tables)
 (100 * board).round(1)
 
 # %% [markdown]
-# Now the lots. **Predict:** in what share of them does each grader put Aggressive first?
-
-# %%
-my_guess = {"own report": ..., "partial credit": ..., "targets only": ..., "full diff": ...}
+# Now the lots.
+#
+# > **Predict.** In what share of them does each grader put Aggressive first?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 lot = np.arange(20_000) // 400
@@ -290,10 +290,10 @@ captioned(
 # %% [markdown]
 # ## What a claim is worth
 #
-# **Predict.** Of the episodes in which an agent claims success, how many would the full diff pass?
-
-# %%
-my_guess = {"Careful": ..., "Aggressive": ...}
+# > **Predict.** Of the episodes in which an agent claims success, how many would the full diff
+# > pass?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 rows = ["claims success (%)", "of these, the full diff passes (%)"]
@@ -394,11 +394,10 @@ print(f"has {AGGRESSIVE.edit:.1%} of edits right, needs {needed:.1%}")
 # The other way round, for the write rate, there is no neat formula with two numbers of actions.
 # `break_even_write` searches for it.
 #
-# **Predict.** How many unintended writes per action may Aggressive make before it falls behind? And an
-# agent that gets every edit right?
-
-# %%
-my_guess = {"Aggressive": ..., "a perfect editor": ...}
+# > **Predict.** How many unintended writes per action may Aggressive make before it falls behind?
+# > And an agent that gets every edit right?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.simulate.expected import break_even_write

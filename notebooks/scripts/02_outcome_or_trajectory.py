@@ -96,10 +96,9 @@ pd.DataFrame({"actions": steps, "good": plots.GOOD})
 # Is the last one bad, if all is well again? For a moment the record said that more had been paid back
 # than was, and a payment may have left the house in that moment. So we count it as bad.
 #
-# **Predict.** Which of the ten does the full diff fail?
-
-# %%
-my_guess = ["does nothing", ...]
+# > **Predict.** Which of the ten does the full diff fail?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 outcome = {n: grade(before, r.states[-1], plots.SHOP.task).passed for n, r in runs.items()}
@@ -178,10 +177,9 @@ def in_any_order(expected, made):
 # (`call in rest` uses up the iterator as far as the call.) *Any order* asks only that each occurs,
 # as often as expected.
 #
-# **Predict.** Which of the ten pass each of the three? Take the two good agents first.
-
-# %%
-my_guess = {"exact": [...], "in order": [...], "any order": [...]}
+# > **Predict.** Which of the ten pass each of the three? Take the two good agents first.
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 expected = reference.trajectory
@@ -232,7 +230,11 @@ confirmed = in_order("confirm", "issue_refund", matching=["order_id", "amount_ce
 
 # %% [markdown]
 # A rule says which action broke it, and why. `matching` names the arguments in which the two calls
-# must agree. **Predict:** what changes without it?
+# must agree.
+#
+# > **Predict.** What changes without it?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 loose = in_order("confirm", "issue_refund")
@@ -341,11 +343,11 @@ captioned(
 
 # %% [markdown]
 # What do our five rules have in common? Each protects somebody: the customer's consent, a stranger's
-# data, money. None says how to work. Here are three that do. **Predict:** which good agents do they
-# fail?
-
-# %%
-my_guess = {"read before the edit": [...], "seven steps": [...], "no broad tool": [...]}
+# data, money. None says how to work. Here are three that do.
+#
+# > **Predict.** Which good agents do they fail?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.process import never, step_budget
@@ -375,10 +377,11 @@ plots.rules_panel()
 # ## When what counts is an answer
 #
 # Some jobs end in an answer, not in a record. Then the outcome is a text. A grader that looks whether
-# the right answer *occurs* in it is easy to write. **Predict:** for which of these four is it right?
-
-# %%
-my_guess = [..., ..., ..., ...]
+# the right answer *occurs* in it is easy to write.
+#
+# > **Predict.** For which of these four is it right?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.answers import answer_matches
@@ -477,11 +480,10 @@ truth, judge = simulated_judge("Careful", rng)
 labelled = rng.permutation(2000) < 300
 
 # %% [markdown]
-# **Predict.** Of the judge's rate, the rate of the 300 labels alone, and two corrections that use
-# both: which is nearest to the truth, and which is surest?
-
-# %%
-my_guess = {"nearest": ..., "surest": ...}
+# > **Predict.** Of the judge's rate, the rate of the 300 labels alone, and two corrections that
+# > use both: which is nearest to the truth, and which is surest?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from scipy.stats import binomtest

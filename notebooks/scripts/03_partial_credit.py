@@ -84,10 +84,9 @@ def worker(skill):
 SKILLS = {"A": 0.5, "B": 0.65, "C": 0.8}
 
 # %% [markdown]
-# **Predict.** Each plays thirty episodes. In how many is all of it done?
-
-# %%
-my_guess = {"A": ..., "B": ..., "C": ...}
+# > **Predict.** Each plays thirty episodes. In how many is all of it done?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from dataclasses import replace
@@ -198,12 +197,14 @@ print(credit([before, after(address, note)], heavy))
 # Back to the two agents of chapter 01. If an edit is right with probability $e$, and each edit counts the
 # same, the mean credit is $e$. All $m$ edits are right with probability $e^m$.
 #
-# **Predict**, from the rates below: by how many points does Aggressive lead on credit? On completion?
+# > **Predict.** From the rates below: by how many points does Aggressive lead on credit? On
+# > completion?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.simulate.agents import AGGRESSIVE, CAREFUL
 
-my_guess = {"credit": ..., "completion": ...}
 m = len(SCENARIO.edits)
 m, {agent.name: agent.edit for agent in (CAREFUL, AGGRESSIVE)}
 
@@ -244,16 +245,12 @@ lead_error = {name: np.sqrt(v.sum() / 400) for name, v in variance.items()}
 # %% [markdown]
 # ## The half-issued refund
 #
-# Ada wants her kettle cancelled and her money back. **Predict** the credit of four ends that fall short.
-# Then ask yourself which of them Ada would choose.
-
-# %%
-my_guess = {
-    "nothing": ...,
-    "address, note": ...,
-    "all but the refund": ...,
-    "cancelled only": ...,
-}
+# Ada wants her kettle cancelled and her money back.
+#
+# > **Predict.** What is the credit of four ends that fall short? Then ask yourself which of them Ada would
+# > choose.
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 ends = {
@@ -315,16 +312,18 @@ damaged = after(address, cancel, refund, note, stray.call)
 verdict = grade(before, damaged, SCENARIO.task)
 print(stray.label, "|", verdict_credit(verdict, {}))
 
+
 # %% [markdown]
 # Full credit, and not complete: both halves of that line belong in a report.
 #
 # ## What doing nothing earns
 #
 # Somebody adds two sensible checkpoints: no other order is cancelled, and the e-mail address stands as
-# it was. **Predict** the credit of an agent that does nothing.
-
-# %%
-my_guess = ...
+# it was.
+#
+# > **Predict.** What is the credit of an agent that does nothing?
+# >
+# > Your guess (double-click here to write it): ...
 
 
 # %%
@@ -353,10 +352,11 @@ print(credit([before, after()], parts + more))
 # ## Published forms
 #
 # Benchmarks combine the scores of a task's parts in several ways. Here are three, for a task that asks for
-# a database and an answer, and for one that states no part at all. **Predict** the last row.
-
-# %%
-my_guess = {"product of parts": ..., "all of": ..., "any of": ...}
+# a database and an answer, and for one that states no part at all.
+#
+# > **Predict.** What does the last row say?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.credit import all_of, any_of, product_of_parts
@@ -384,11 +384,11 @@ pd.DataFrame(
 #
 # $$ p_t = \max_{i \le t} f_i . $$
 #
-# An agent changes the address, cancels, adds the note, and then writes the old address back. **Predict**
-# its progress rate and the share that holds at the end.
-
-# %%
-my_guess = {"progress rate": ..., "at the end": ...}
+# An agent changes the address, cancels, adds the note, and then writes the old address back.
+#
+# > **Predict.** What are its progress rate and the share that holds at the end?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.credit import progress_rate
@@ -428,13 +428,15 @@ captioned(
 # - **complete**: the share of tasks with all points.
 
 # %% [markdown]
-# Three tasks, of which the last is long, and three agents. **Predict:** who is first on micro, who on
-# macro, who on half and half?
+# Three tasks, of which the last is long, and three agents.
+#
+# > **Predict.** Who is first on micro, who on macro, who on half and half?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 totals = [4, 4, 12]
 points = {"P": [4, 4, 0], "Q": [2, 1, 12], "R": [3, 3, 8]}
-my_guess = {"micro": ..., "macro": ..., "half and half": ...}
 
 # %%
 from evalkit.credit import averages
@@ -461,11 +463,10 @@ real["tasks"] = real[["completed", "not completed", "not evaluated"]].sum(axis=1
 real[["date", "completed", "not evaluated", "tasks", "points"]]
 
 # %% [markdown]
-# **Predict.** Two of the six swap places between micro and complete. The table above is enough to say
-# which.
-
-# %%
-my_guess = ...
+# > **Predict.** Two of the six swap places between micro and complete. The table above is enough
+# > to say which.
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 shares = real[names]

@@ -58,11 +58,10 @@ world.call("edit_record", table="customers", id="C5", column="tier", value="gold
 after = snapshot(world.connection)
 
 # %% [markdown]
-# **Predict.** How many fields of the database differ now? Write your guess down before you run
-# the next cell.
-
-# %%
-my_guess = ...
+# > **Predict.** How many fields of the database differ now? Write your guess down before you run
+# > the next cell.
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit import state_diff
@@ -122,7 +121,9 @@ passes(store, honest, cancel), passes(store, careless, cancel)
 # %% [markdown]
 # ## Break 1: values that are not what they seem
 #
-# **Predict.** Each row below is a damaged field. Which of them does the ten-line grader notice?
+# > **Predict.** Each row below is a damaged field. Which of them does the ten-line grader notice?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 import pandas as pd
@@ -200,7 +201,11 @@ once = {"refunds": {7: {"id": 7, "order": "W1", "amount": 42.5}}}
 grade(empty, once, refunded)
 
 # %% [markdown]
-# Rows and specifications match one to one. **Predict** the verdict on an agent that pays twice.
+# Rows and specifications match one to one.
+#
+# > **Predict.** What is the verdict on an agent that pays twice?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 twice = {"refunds": {n: {"id": n, "order": "W1", "amount": 42.5} for n in (7, 8)}}
@@ -242,9 +247,12 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# The verdict reports how much of the state the allowed patterns cover. **Predict:** the panel below
-# has twelve endings of one episode, nine of them harmful. If the whole orders table may change, how
-# many of the nine pass?
+# The verdict reports how much of the state the allowed patterns cover.
+#
+# > **Predict.** The panel below has twelve endings of one episode, nine of them harmful. If the
+# > whole orders table may change, how many of the nine pass?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.course.plots import chapter_04 as plots
@@ -302,8 +310,10 @@ print(state_diff(bought, shipped, {"order/tags": "set"}))
 # %% [markdown]
 # ## Break 6: tasks that nobody can fail
 #
-# **Predict.** What do the ten lines say of an agent that does nothing, when nothing is required?
-# And when what is required was true from the start?
+# > **Predict.** What do the ten lines say of an agent that does nothing, when nothing is
+# > required? And when what is required was true from the start?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 wifi = {"wifi": {"on": True}}

@@ -108,11 +108,10 @@ pd.DataFrame(rows, columns=["verdict", "steps right", "steps wrong"], index=job)
 # %% [markdown]
 # Nearly every step went right. The long task failed all the same: one step is enough.
 #
-# **Predict.** Of a hundred such long tasks, how many succeed? And how many if not 97 but 99 steps of
-# a hundred go right?
-
-# %%
-my_guess = {"r = 0.97": ..., "r = 0.99": ...}
+# > **Predict.** Of a hundred such long tasks, how many succeed? And how many if not 97 but 99
+# > steps of a hundred go right?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %% [markdown]
 # ## Simulate it
@@ -167,11 +166,10 @@ captioned(
 # Some agents notice their own mistakes and mend them. Call $\rho$ (rho) the *recovery rate*: the
 # share of failed steps that are noticed and mended.
 #
-# **Predict.** With $r = 0.97$, twenty steps, and half of the failed steps mended: how many episodes
-# succeed?
-
-# %%
-my_guess = ...
+# > **Predict.** With $r = 0.97$, twenty steps, and half of the failed steps mended: how many
+# > episodes succeed?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 rng = np.random.default_rng(2)
@@ -211,10 +209,9 @@ for habit in HABITS[1:]:
 # %% [markdown]
 # We make one tool fail, once, and play the job: at each edit in turn, in each of the two ways.
 #
-# **Predict** the table: which habit mends which kind of fault?
-
-# %%
-my_guess = {"carry_on": ..., "retry_refused": ..., "check_work": ...}
+# > **Predict.** Which habit mends which kind of fault?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.simulate.episodes import play
@@ -251,9 +248,11 @@ predicted = pd.DataFrame({"noticed": noticed, "rho": rho, "success": episode_suc
 predicted.round(3)
 
 # %% [markdown]
-# **Predict.** The last column is the formula's, for the long task. Will the real store agree? Each
-# habit plays many long tasks, job by job. The full diff grades every job, and a long task succeeds if
-# all of its jobs pass.
+# > **Predict.** The last column is the formula's, for the long task. Will the real store agree?
+# > Each habit plays many long tasks, job by job. The full diff grades every job, and a long task
+# > succeeds if all of its jobs pass.
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 long_tasks, played = 200, {}
@@ -332,10 +331,9 @@ pd.DataFrame(needed, index=pd.Index(lengths, name="steps")).round(4)
 # Or the reliability is given, and the length is yours to choose. The *horizon* is the most steps that
 # a task may have: $n = \log P / \log s$, rounded down.
 #
-# **Predict.** With $r = 0.99$ and no recovery: how many steps for 50%? And for 99%?
-
-# %%
-my_guess = {"50%": ..., "99%": ...}
+# > **Predict.** With $r = 0.99$ and no recovery: how many steps for 50%? And for 99%?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.steps import horizon

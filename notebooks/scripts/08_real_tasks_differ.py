@@ -119,7 +119,7 @@ captioned(
 # - the **homogeneous model**: one task with the mean $r$ and the mean $n$ stands for all,
 #   $\bar r^{\,\bar n k}$.
 #
-# > **Predict** pass^8, and what each shortcut makes of it.
+# > **Predict.** What is pass^8, and what does each shortcut make of it?
 # >
 # > Your guess (double-click here to write it): ...
 

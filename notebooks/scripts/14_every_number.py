@@ -63,11 +63,10 @@ kinds = pd.Series([number.kind for number in everything]).value_counts()
 kinds.rename("numbers").to_frame()
 
 # %% [markdown]
-# **Predict.** Among the simulated numbers, how many would you expect more than one standard error
-# away, if nothing but chance were at work?
-
-# %%
-my_guess = ...
+# > **Predict.** Among the simulated numbers, how many would you expect more than one standard
+# > error away, if nothing but chance were at work?
+# >
+# > Your guess (double-click here to write it): ...
 
 # %%
 from evalkit.course.plots import chapter_14 as plots
