@@ -38,7 +38,7 @@ def report(what: str, own: float, peer: float) -> None:
     print(f"{what}: {own:.3f} s, {own / peer:.2f} times a loop over as many draws ({peer:.3f} s)")
 
 
-def test_twenty_thousand_episodes_of_both_agents_cost_less_than_a_loop() -> None:
+def test_the_cost_of_twenty_thousand_episodes_of_both_agents() -> None:
     def both() -> None:
         for agent in (CAREFUL, AGGRESSIVE):
             simulate(agent, CUSTOMER_OPERATIONS, np.random.default_rng(0))
@@ -47,12 +47,12 @@ def test_twenty_thousand_episodes_of_both_agents_cost_less_than_a_loop() -> None
     report("scoreboards of 2 x 20,000 episodes", own, peer)
 
 
-def test_the_table_of_4000_suites_costs_less_than_a_loop() -> None:
+def test_the_cost_of_the_table_of_4000_suites() -> None:
     own = seconds(lambda: flake_table(np.random.default_rng(1)))
     report("flake table of 4,000 suites", own, seconds(lambda: loop(4_000 * 200), 1))
 
 
-def test_a_reset_costs_microseconds() -> None:
+def test_the_cost_of_a_reset() -> None:
     with World(CUSTOMER_OPERATIONS) as world:
         own = seconds(lambda: [world.reset() for _ in range(100)])
     report("100 resets of the store", own, seconds(lambda: loop(100)))
