@@ -41,8 +41,9 @@ def run(world: pd.DataFrame, cap: float) -> pd.DataFrame:
 def test_a_log_run_under_a_cap_says_what_a_smaller_cap_would_have_given(
     world: pd.DataFrame,
 ) -> None:
-    for budget in BUDGETS[1:]:
-        small, large = run(world, budget), run(world, 50)
+    large = run(world, 50)
+    for budget in (3, 12, 40):
+        small = run(world, budget)
         pd.testing.assert_frame_equal(counts_within(small, budget), counts_within(large, budget))
 
 
