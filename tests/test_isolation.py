@@ -167,8 +167,8 @@ def test_a_link_out_of_the_folder_is_found_and_one_within_is_not(desk: Path, gol
 
 
 def test_a_misspelt_secret_is_an_error_not_a_clean_bill(desk: Path, gold: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="anwser"):
-        exposures(desk, [gold / "anwser.json"])
+    with pytest.raises(FileNotFoundError, match="gone"):
+        exposures(desk, [gold / "gone.json"])
 
 
 # --- version control ------------------------------------------------------------------------
