@@ -13,6 +13,8 @@
 #
 # An agent that books refunds or edits spreadsheets is judged by what it leaves behind, by how it got there, and by whether it would do it again. This course builds such judgements from small pieces that you can run, move and break. This first page shows how the pages work.
 #
+# The course follows a published note, *Evaluating tool-using agents: outcomes, trajectories, state diffs and pass^k*. We call it **the source note**; a *note* without more is a text on a customer's record. Chapter 14 sets the source note's numbers beside ours.
+#
 # You will be able to
 #
 # - tell whether this machine has all that the course needs, and what to do if not;
@@ -131,15 +133,23 @@ check("00.a", passed)
 # | episode | one run of an agent on a task |
 # | trial | an episode counted among the n runs of one task |
 # | suite | the tasks that an evaluation uses |
+# | claim | what the agent says at the end about its own success |
+# | grader | a function from an episode to a number from 0 to 1, or to a verdict |
+# | judge | a person or a model that grades by reading, and can be wrong |
 # | state | the records as they are stored: table, row, field |
 # | path | the place of one field in a state, such as `orders/W1001/status` |
 # | change | a path whose value differs between two states |
 # | required, allowed | the changes that must happen, and those that may |
 # | collateral | a change that is neither required nor allowed |
 # | verdict | pass, fail, or not evaluated |
+# | pass | said of the full diff: all that is required was done, and there is no collateral |
+# | targets only | all that is required was done, whatever else was; tables of results call it completion |
+# | checkpoint | a question to a state, with the answer yes or no, and a weight |
+# | credit | the share of the required changes or checkpoints that is done, by weight |
 # | trajectory | the actions of an episode, in order |
 # | process rule | a condition that a trajectory must meet |
 # | infra failure | the environment failed, not the agent |
+# | step | one of the parts of a task that must all go right |
 # | flake rate f | the share of episodes that end in an infra failure |
 # | pass@k | the probability that at least one of k trials succeeds |
 # | pass^k | the probability that all k trials succeed |

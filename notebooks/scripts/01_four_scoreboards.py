@@ -55,8 +55,9 @@ print(SCENARIO.instruction)
 # may use. An agent is a function. It is given `call`, which uses a tool, and returns whether it
 # *claims* success.
 #
-# This one looks things up, makes every edit right, adds one call that nobody asked for, and says that
-# all is done.
+# This one looks things up (`lookups`), makes every edit as the task wants it (`edit.right`), adds one
+# *stray*, and says that all is done. A stray is a call with an **unintended write**, one that nobody
+# asked for. The change that it leaves is **collateral**.
 
 
 # %%
@@ -109,15 +110,16 @@ scores([episode])
 # %% [markdown]
 # Three graders give full marks. The fourth gives nothing. The verdict behind it says why. Read it from
 # the top: what is wrong comes first, then what the task allows (its log, its time stamps), then what it
-# requires.
+# requires. Its first line ends with how much of the state the allowed patterns cover: the more, the
+# less the verdict can see.
 
 # %%
 episode.verdict
 
 # %% [markdown]
-# A change that is neither required nor allowed is called *collateral*; the last column above is 1 when
-# there is any. It stands in a record that the task does not mention, so a grader that looks at the
-# task's own records cannot find it.
+# Collateral is any change that is neither required nor allowed; the last column of the scores is 1
+# when there is some. It stands in a record that the task does not mention, so a grader that looks at
+# the task's own records cannot find it.
 #
 # Whoever owns that record would side with the full diff. One episode ranks nobody, though. We need two
 # agents and many episodes.
@@ -143,7 +145,7 @@ pd.DataFrame([asdict(CAREFUL), asdict(AGGRESSIVE)]).set_index("name")
 #   both agents always claim success.
 #
 # Aggressive is the better editor. It also leaves more behind, and it is readier to say that all is
-# done. These are some of the writes that nobody asked for:
+# done. These are the strays that it draws from:
 
 # %%
 [stray.label for stray in SCENARIO.strays]
@@ -182,7 +184,7 @@ from evalkit.simulate.scoreboards import scoreboard
 # way round. The last row says what they miss: the share of episodes that left collateral.
 #
 # But look at the full diff's lead beside its own error. Is it enough? We can find out: simulate far
-# more episodes, cut them into lots of four hundred, and look at each lot as if it were all we had.
+# more episodes, cut them into batches of four hundred, and look at each as if it were all we had.
 
 # %% [markdown]
 # ## Twenty thousand episodes
@@ -201,23 +203,23 @@ board = scoreboard(tables)
 (100 * board).round(1)
 
 # %% [markdown]
-# Now the lots.
+# Now the batches.
 #
 # > **Predict.** In what share of them does each grader put Aggressive first?
 # >
 # > Your guess (double-click here to write it): ...
 
 # %%
-lot = np.arange(20_000) // 400
-means = {name: table[list(GRADERS)].groupby(lot).mean() for name, table in tables.items()}
+batch = np.arange(20_000) // 400
+means = {name: table[list(GRADERS)].groupby(batch).mean() for name, table in tables.items()}
 ahead = means[AGGRESSIVE.name] > means[CAREFUL.name]
-pd.DataFrame({"lots with Aggressive first (%)": (100 * ahead.mean()).round().astype(int)})
+pd.DataFrame({"batches with Aggressive first (%)": (100 * ahead.mean()).round().astype(int)})
 
 # %% [markdown]
-# Where a grader cannot see the damage, every lot puts Aggressive first. More episodes do not help: they
+# Where a grader cannot see the damage, every batch puts Aggressive first. More episodes do not help: they
 # only make the same answer surer.
 #
-# The full diff asks the right question, and some lots still answer it wrongly. That is luck, and more
+# The full diff asks the right question, and some batches still answer it wrongly. That is luck, and more
 # episodes cure it. Exercise 01.c asks how many it takes.
 
 # %% [markdown]
@@ -248,15 +250,16 @@ captioned(
 #
 # Which of them is right? That is not a question of statistics. Ask whose records these are.
 #
-# It happens outside simulations too. An agent was to upgrade a production cluster in a public benchmark.
-# It destroyed the cluster and built a new one, more than once, and was counted a success
-# ([report](https://github.com/kubernetes-sigs/devops-bench/pull/108)). The new cluster had what the
-# grader looked for.
+# It happens outside simulations too. A task of a public benchmark asks an agent to upgrade a production
+# cluster. In three runs the agent destroyed the cluster and rebuilt it. Each run was counted a success,
+# with a score between 0.7 and 0.8
+# ([pull request 108](https://github.com/kubernetes-sigs/devops-bench/pull/108), under *Why*; it adds
+# such a check to another task). Nothing in that grader looked at what was lost.
 
 # %% [markdown]
 # ## What full marks hide
 #
-# Partial credit says how far an agent gets. Beside it we put full completion, once without and once
+# Partial credit says how far an agent gets. Beside it we put all or nothing, once without and once
 # with a look at the rest of the records:
 
 # %%
@@ -264,8 +267,8 @@ captioned(
 
 # %% [markdown]
 # Two things happen on the way down. From the first row to the second the gap between the agents grows:
-# a mean of shares squeezes agents together. From the second to the third, Aggressive loses what it did
-# with collateral, and the order flips.
+# a mean of shares squeezes agents together. From the second to the third, Aggressive loses the finished
+# episodes in which it also left collateral, and the order flips.
 #
 # The next table takes this apart: the share of all episodes, in percent, by partial credit and by
 # whether the rest was left alone.
@@ -285,7 +288,7 @@ captioned(
 )
 
 # %% [markdown]
-# Report partial credit beside full completion, never in its place. Chapter 03 looks at what it rewards.
+# Report partial credit beside targets only and the full diff, never in their place. Chapter 03 looks at what it rewards.
 
 # %% [markdown]
 # ## What a claim is worth
@@ -418,8 +421,9 @@ captioned(
 )
 
 # %% [markdown]
-# The line goes through Careful itself: an agent with Careful's rates is Careful's equal. It ends at
-# the top, because no accuracy beyond that makes up for the writes.
+# The line goes through Careful itself: an agent with Careful's rates is Careful's equal. It ends where
+# 100% of the edits must be right, at 9.2% of actions, the perfect editor's number above. Further right,
+# no accuracy is enough.
 #
 # The other three scoreboards have no such line. To them it makes no difference how far to the right an
 # agent stands.
@@ -447,7 +451,7 @@ Panel(
 # ## What these numbers rest on
 #
 # - The two **claim rates are our choice**. We picked round numbers that put Aggressive as far ahead on
-#   its own report as in the published example that this chapter follows. The order of the agents on the
+#   its own report as in the source note. The order of the agents on the
 #   full diff does not depend on them. Chapter 14 sets our numbers beside the published ones.
 # - **Every action carries the same risk**, and each edit is right or wrong by itself. Real mistakes come
 #   in clusters: one misunderstanding spoils the rest. Chapter 11 drops both assumptions.
@@ -523,7 +527,7 @@ check("01.e", right_words)
 # - Own report, partial credit and targets only never look beyond the task's own records. The full diff
 #   does, and it can turn a ranking round.
 # - A lead needs its standard error. More episodes cure bad luck, and never a wrong question.
-# - Report partial credit beside full completion, not in its place.
+# - Report partial credit beside targets only and the full diff, not in their place.
 # - Accuracy buys off unintended writes up to a point, and that point can be computed.
 #
 # **Next:** chapter 02 looks at what even the full diff cannot see,

@@ -14,6 +14,10 @@ TRUSTS_THE_CLAIM = (
     "This passes an agent that says it is done while the order is still open. "
     "A claim is not evidence: look at the record."
 )
+PART_OF_THE_STATUS = (
+    "This passes an order whose status is 'cancellation refused' or 'not cancelled'. "
+    "Compare the whole status, not a part of it."
+)
 FAILS_THE_SILENT = (
     "This fails an agent that cancelled the order and did not say so. "
     "What it says does not decide: the record does."
@@ -30,6 +34,8 @@ def check_a(passed: Callable[[str, str], bool]) -> str | None:
         return ALWAYS_TRUE
     if said_and_open:
         return TRUSTS_THE_CLAIM
+    if any(passed("Done!", status) for status in ("cancellation refused", "not cancelled")):
+        return PART_OF_THE_STATUS
     if not silent_and_done:
         return FAILS_THE_SILENT
     return None if said_and_done and not silent_and_open else "Try it on an order that was shipped."
@@ -43,8 +49,8 @@ EXERCISES = (
         difficulty=1,
         prompt="""
 An agent was asked to cancel an order. You have two pieces of text: what the agent `said` at the
-end, and the `status` that the order now has in the shop's database. Write `passed`, which returns
-`True` exactly when the job was done.
+end, and the `status` that the order now has in the shop's database. A cancelled order has the status
+`"cancelled"`. Write `passed`, which returns `True` exactly when the job was done.
 """,
         answer="passed",
         stub="""\
@@ -60,6 +66,10 @@ def passed(said, status):
         wrong=(
             Wrong("def passed(said, status):\n    return True", ALWAYS_TRUE),
             Wrong('def passed(said, status):\n    return "cancelled" in said', TRUSTS_THE_CLAIM),
+            Wrong('def passed(said, status):\n    return "cancel" in status', PART_OF_THE_STATUS),
+            Wrong(
+                'def passed(said, status):\n    return "cancelled" in status', PART_OF_THE_STATUS
+            ),
             Wrong(
                 'def passed(said, status):\n    return said != "" and status == "cancelled"',
                 FAILS_THE_SILENT,

@@ -137,6 +137,10 @@ NOT_SQUARED = (
 NO_FACTOR = "This makes the lead one standard error. That much happens by luck all the time."
 BOTH = "Count the episodes of each agent, not of both together."
 DOWN = "One episode short: with this number the lead is a little less than three errors. Round up."
+TOO_MANY = (
+    "One episode too many: where the number comes out whole, it is itself enough. "
+    "Round up, which leaves a whole number as it is."
+)
 NEEDS = "Put your number back: are the lead and three standard errors equal there?"
 
 
@@ -146,10 +150,13 @@ def _needed(p: float, q: float, errors: float = 3) -> float:
 
 def check_c(episodes_needed: Callable[[float, float], Any]) -> str | None:
     """Whether enough episodes are asked for, and not more."""
-    for p, q in ((0.52, 0.47), (0.9, 0.78), (0.31, 0.72)):
+    for p, q in ((0.52, 0.47), (0.9, 0.78), (0.31, 0.72), (0.25, 0.625)):
+        # The last pair needs a whole number, 27, and is exact in binary: no rounding to forgive.
         found, exact = episodes_needed(p, q), _needed(p, q)
         if isinstance(found, bool) or not isinstance(found, int | np.integer):
             return WHOLE
+        if found == math.ceil(exact):
+            continue
         known = {
             ONE_AGENT: [9 * r * (1 - r) / (p - q) ** 2 for r in (p, q)],
             NO_FACTOR: [_needed(p, q, 1)],
@@ -161,8 +168,7 @@ def check_c(episodes_needed: Callable[[float, float], Any]) -> str | None:
                 return message
         if found == math.floor(exact):
             return DOWN
-        if found != math.ceil(exact):
-            return NEEDS
+        return TOO_MANY if found == math.floor(exact) + 1 else NEEDS
     return None
 
 
@@ -170,10 +176,7 @@ RIVAL_STRAYS = (
     "The rival also makes unintended writes. Its score under the full diff is less than its share "
     "of finished jobs."
 )
-PER_EPISODE = (
-    "This is the chance that a whole episode has an unintended write. The question is about one "
-    "action: take a root."
-)
+PER_EPISODE = "You solved for the whole episode. One action's share is its root: `** (1/actions)`."
 UPSIDE_DOWN = (
     "The better editor may make more unintended writes than its rival, not fewer. "
     "Which accuracy belongs on top?"
@@ -204,16 +207,17 @@ def check_d(flip_write_rate: Callable[..., Any]) -> str | None:
         found = float(flip_write_rate(e, other, write, edits, actions))
         if math.isclose(found, 1 - _clean(e, other, write, edits / actions), abs_tol=1e-6):
             continue
+        whole = (1 - write) ** actions * (other / e) ** edits
         known = {
-            KEPT_CLEAN: _clean(e, other, write, edits / actions),
-            RIVAL_STRAYS: 1 - _clean(e, other, 0, edits / actions),
-            PER_EPISODE: 1 - (1 - write) ** actions * (other / e) ** edits,
-            UPSIDE_DOWN: 1 - _clean(other, e, write, edits / actions),
-            ONE_EDIT: 1 - _clean(e, other, write, 1 / actions),
-            SWAPPED: 1 - _clean(e, other, write, actions / edits),
+            KEPT_CLEAN: [_clean(e, other, write, edits / actions)],
+            RIVAL_STRAYS: [1 - _clean(e, other, 0, edits / actions)],
+            PER_EPISODE: [1 - whole, whole, 1 - _clean(e, other, write, edits)],
+            UPSIDE_DOWN: [1 - _clean(other, e, write, edits / actions)],
+            ONE_EDIT: [1 - _clean(e, other, write, 1 / actions)],
+            SWAPPED: [1 - _clean(e, other, write, actions / edits)],
         }
-        for message, value in known.items():
-            if math.isclose(found, value, abs_tol=1e-9):
+        for message, values in known.items():
+            if any(math.isclose(found, value, abs_tol=1e-9) for value in values):
                 return message
         return PUT_BACK
     return None
@@ -462,6 +466,13 @@ def episodes_needed(p, q):
                 """\
 def episodes_needed(p, q):
     scatter = p * (1 - p) + q * (1 - q)
+    return int(9 * scatter / (p - q) ** 2) + 1""",
+                TOO_MANY,
+            ),
+            Wrong(
+                """\
+def episodes_needed(p, q):
+    scatter = p * (1 - p) + q * (1 - q)
     return 9 * scatter / (p - q) ** 2""",
                 WHOLE,
             ),
@@ -507,6 +518,12 @@ def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
 def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
     rival = rival_edit**edits * (1 - rival_write) ** actions
     return 1 - rival / edit**edits""",
+                PER_EPISODE,
+            ),
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    return 1 - (1 - rival_write) * (rival_edit / edit) ** edits""",
                 PER_EPISODE,
             ),
             Wrong(
