@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from hashlib import sha256
 from typing import Any
 
 from evalkit.paths import Path, View, format_path, matches, split_path
@@ -293,3 +294,20 @@ def equals(stated: Any, found: Any, path: Path, forms: Forms) -> bool:
         return bool(canonical(check_value(found, path), path, forms) == normal)
     except StateError:  # a list of the agent's that breaks its form
         return False
+
+
+def digest(value: Any) -> str:
+    """Sixteen hexadecimal digits, the same for values that are the same as stored.
+
+    Examples
+    --------
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": True})
+    True
+    """
+
+    def text(normal: Any) -> str:
+        if isinstance(normal, frozenset):  # its order differs from run to run
+            return f"{{{','.join(sorted(map(text, normal)))}}}"
+        return f"({','.join(map(text, normal))})" if isinstance(normal, tuple) else repr(normal)
+
+    return sha256(text(canonical(check_value(value))).encode()).hexdigest()[:16]

@@ -22,7 +22,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProcess, Popen, run
 from typing import Any
 
-from evalkit.forms import canonical
+from evalkit.forms import digest
 from evalkit.paths import find, leaves
 from evalkit.snapshots import snapshot
 from evalkit.statediff import Diff, State, state_diff
@@ -228,17 +228,10 @@ def fingerprint(state: State, versions: Mapping[str, str]) -> dict[str, Any]:
     """
     values = ((p[0], p[-1], find(state, p, None)) for p in leaves(state) if p)
     shape = {(table, field, type(v).__name__): None for table, field, v in values if v is not None}
-    schema = _digest(canonical(state.get("sqlite_schema") or shape))
-    return {"schema": schema, "content": _digest(canonical(state)), "versions": dict(versions)}
+    schema = digest(state.get("sqlite_schema") or shape)
+    return {"schema": schema, "content": digest(state), "versions": dict(versions)}
 
 
 def drift(then: Mapping[str, Any], now: Mapping[str, Any]) -> Diff:
     """What differs between two fingerprints; if anything does, the results are incomparable."""
     return state_diff(dict(then), dict(now))
-
-
-def _digest(normal: Any) -> str:
-    """One text for equal normal forms, in any process; `hash` is not."""
-    if isinstance(normal, tuple | frozenset):
-        normal = (sorted if isinstance(normal, frozenset) else list)(map(_digest, normal))
-    return sha256(repr(normal).encode()).hexdigest()[:16]

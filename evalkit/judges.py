@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest, norm, t
 
 
-class Estimate(NamedTuple):
+class Rate(NamedTuple):
     """A rate in [0, 1] with an interval."""
 
     value: float
@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-def sensitivity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Estimate:
+def sensitivity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Rate:
     """The share of the true passes that the judge passes, with its Wilson interval.
 
     Parameters
@@ -39,7 +39,7 @@ def sensitivity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Esti
 
     Returns
     -------
-    Estimate
+    Rate
 
     Raises
     ------
@@ -56,10 +56,10 @@ def sensitivity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Esti
     if not truth.any():
         raise ValueError("truth: it must hold passes and failures; label more episodes")
     found = binomtest(int(judge[truth].sum()), int(truth.sum()))
-    return _estimate(found.statistic, *found.proportion_ci(level, method="wilson"))
+    return _rate(found.statistic, *found.proportion_ci(level, method="wilson"))
 
 
-def specificity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Estimate:
+def specificity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Rate:
     """The share of the true failures that the judge fails; as `sensitivity`.
 
     Examples
@@ -73,7 +73,7 @@ def specificity(judge: ArrayLike, truth: ArrayLike, level: float = 0.95) -> Esti
 
 def corrected_rate(
     judged: ArrayLike, judge: ArrayLike, truth: ArrayLike, level: float = 0.95
-) -> Estimate:
+) -> Rate:
     """The true rate behind a judge's, by its sensitivity and specificity (Rogan-Gladen).
 
     With p the share that the judge passes, the true rate is (p + spec - 1) / (sens + spec - 1).
@@ -90,7 +90,7 @@ def corrected_rate(
 
     Returns
     -------
-    Estimate
+    Rate
         Cut to [0, 1].
 
     Raises
@@ -130,12 +130,12 @@ def corrected_rate(
     mid, half = centre + shift, z * np.sqrt(variance) / gain_
     if not -half <= mid <= 1 + half:
         raise ValueError("judged: no true rate gives such a share; label episodes drawn from these")
-    return _estimate((p + spec - 1) / gain, mid - half, mid + half)
+    return _rate((p + spec - 1) / gain, mid - half, mid + half)
 
 
 def prediction_powered_rate(
     judged: ArrayLike, judge: ArrayLike, truth: ArrayLike, level: float = 0.95
-) -> Estimate:
+) -> Rate:
     """The true rate from the labels, sharpened by the judge (prediction-powered, PPI++).
 
     The labelled share, plus lambda times how far the judge's share on the other episodes lies
@@ -149,7 +149,7 @@ def prediction_powered_rate(
 
     Returns
     -------
-    Estimate
+    Rate
         Cut to [0, 1]. The variance counts one more disagreement each way, so that a judge never
         seen to be wrong is not beyond doubt, and the quantile is Student's. Over ten settings,
         with 20 to 100 labels, such intervals of level .95 held the truth in .93 to 1.00 of
@@ -183,7 +183,7 @@ def prediction_powered_rate(
     value = truth.mean() + lam * (judged.mean() - judge.mean())
     variance = (y - lam * f).var() / (n + 2) + lam**2 * judged.var() / judged.size
     half = t.ppf((1 + level) / 2, n - 1) * np.sqrt(variance)
-    return _estimate(value, value - half, value + half)
+    return _rate(value, value - half, value + half)
 
 
 def cohen_kappa(a: ArrayLike, b: ArrayLike) -> float:
@@ -313,5 +313,5 @@ def _verdicts(**named: ArrayLike) -> list[np.ndarray]:
     return arrays
 
 
-def _estimate(value: float, low: float, high: float) -> Estimate:
-    return Estimate(*map(float, np.clip([value, min(low, value), max(high, value)], 0, 1)))
+def _rate(value: float, low: float, high: float) -> Rate:
+    return Rate(*map(float, np.clip([value, min(low, value), max(high, value)], 0, 1)))

@@ -23,7 +23,7 @@ from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_none
 from tenacity.wait import wait_base
 from tqdm import tqdm
 
-from evalkit.forms import canonical
+from evalkit.forms import digest
 from evalkit.infra import AGENT_FAILURE, CAUSES, INFRA_FAILURE, SUCCESS, Cause, outcome_tag
 from evalkit.runlog import CONDITIONS, FIELDS, Row, RunError, attempts_table, open_log
 from evalkit.statediff import State, state_diff
@@ -321,20 +321,3 @@ def attempt_seed(seed: int, task: str, trial: int, attempt: int) -> int:
     """
     text = json.dumps([seed, task, trial, attempt])
     return int.from_bytes(sha256(text.encode()).digest()[:6])
-
-
-def digest(value: Any) -> str:
-    """Sixteen hexadecimal digits, the same for values that are the same as stored.
-
-    Examples
-    --------
-    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": True})
-    True
-    """
-
-    def text(normal: Any) -> str:
-        if isinstance(normal, frozenset):  # its order differs from run to run
-            return f"{{{','.join(sorted(map(text, normal)))}}}"
-        return f"({','.join(map(text, normal))})" if isinstance(normal, tuple) else repr(normal)
-
-    return sha256(text(canonical(check_value(value))).encode()).hexdigest()[:16]

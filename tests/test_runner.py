@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from tenacity import wait_fixed
 
+from evalkit.forms import digest
 from evalkit.infra import AGENT_FAILURE, INFRA_FAILURE, BudgetExhausted, Cause
 from evalkit.runlog import RunError
 from evalkit.runner import (
@@ -24,7 +25,6 @@ from evalkit.runner import (
     Outcome,
     Setup,
     attempt_seed,
-    digest,
     run_episode,
     run_suite,
 )
@@ -326,7 +326,7 @@ def test_the_digest_is_that_of_the_value_as_stored() -> None:
 
 
 def test_the_digest_does_not_depend_on_the_process() -> None:
-    program = "from evalkit.runner import digest; print(digest({'a': {'x': 1, 'y': 2, 'z': 'é'}}))"
+    program = "from evalkit.forms import digest; print(digest({'a': {'x': 1, 'y': 2, 'z': 'é'}}))"
     found = {
         subprocess.run(
             [sys.executable, "-c", program],
