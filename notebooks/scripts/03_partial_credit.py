@@ -51,7 +51,9 @@ changes = 2 * len(addresses)
 changes
 
 # %% [markdown]
-# Here is the task as the grader is told it: what is required, and what may change by the way.
+# Here is the task as the grader is told it: what is required, and what may change by the way. Chapter 04
+# takes its entries one by one. In short: `Created` states a new row, whose `free` columns may hold
+# anything; `only="added"` lets the log grow and nothing else; `when="instant"` takes only a time.
 
 # %%
 from evalkit import Allowed, Created, Task
@@ -64,24 +66,24 @@ long_task = Task(required=moved, created=told, allowed=stamps)
 
 
 # %% [markdown]
-# Three agents do it. They differ in one number: the probability that they make a change. What they do
-# not make, they leave out.
+# Three agents do it. They differ in one number, the probability $e$ that they make a change. What they
+# do not make, they leave out.
 
 
 # %%
-def worker(skill):
+def leaves_out(e):
     def policy(call, instruction, rng):
         for customer, new in addresses.items():
-            if rng.random() < skill:
+            if rng.random() < e:
                 call("update_address", customer_id=customer, address=new)
-            if rng.random() < skill:
+            if rng.random() < e:
                 call("add_note", customer_id=customer, text=TEXT)
         return True
 
     return policy
 
 
-SKILLS = {"A": 0.5, "B": 0.65, "C": 0.8}
+RATES = {"A": 0.5, "B": 0.65, "C": 0.8}
 
 # %% [markdown]
 # > **Predict.** Each plays thirty episodes. In how many is all of it done?
@@ -96,16 +98,16 @@ import numpy as np
 from evalkit.simulate.episodes import play_many
 
 long_world, rng = World(replace(SCENARIO, task=long_task), seed=1), np.random.default_rng(3)
-played = {name: play_many(worker(s), long_world, 30, rng, name) for name, s in SKILLS.items()}
-{name: sum(e.verdict.passed for e in episodes) for name, episodes in played.items()}
+played = {name: play_many(leaves_out(e), long_world, 30, rng, name) for name, e in RATES.items()}
+{name: sum(one.verdict.passed for one in many) for name, many in played.items()}
 
 # %% [markdown]
 # Zeros. By this table the three agents are one. How long would we have to wait for a pass? With
-# probability $s$ for a change and $n$ changes, a pass has probability $s^n$, so it takes $1/s^n$
+# probability $e$ for a change and $n$ changes, a pass has probability $e^n$, so it takes $1/e^n$
 # episodes on average.
 
 # %%
-{name: f"{1 / skill**changes:,.0f}" for name, skill in SKILLS.items()}
+{name: f"{1 / e**changes:,.0f}" for name, e in RATES.items()}
 
 # %% [markdown]
 # If you train or mend agent A, pass or fail will not tell you whether you are getting anywhere.
@@ -117,7 +119,9 @@ played = {name: play_many(worker(s), long_world, 30, rng, name) for name, s in S
 # %%
 import pandas as pd
 
-rows = [(name, e.verdict.passed, e.verdict.credit) for name, es in played.items() for e in es]
+rows = [
+    (name, one.verdict.passed, one.verdict.credit) for name, many in played.items() for one in many
+]
 episodes = pd.DataFrame(rows, columns=["agent", "passed", "credit"])
 (100 * episodes.groupby("agent")["credit"].agg(["mean", "sem", "min", "max"])).round(1)
 
@@ -142,8 +146,8 @@ captioned(
 # ## Checkpoints
 #
 # Back to the task of chapter 01, and its four edits. A *checkpoint* is a question to a state with the
-# answer yes or no, and a weight. `after` gives us the end of any episode. `row_with` asks for a new row,
-# whatever its number.
+# answer yes or no, and a weight. `after` gives us the end of any episode. `row_with` asks whether some
+# row holds these values, whatever its number. No row does at the start, so it takes a new one.
 
 # %%
 world = World(SCENARIO, seed=1)
@@ -178,8 +182,9 @@ print(credit([before, after(address, note)], parts))
 #
 # $$ \text{credit} = \frac{\sum_i w_i d_i}{\sum_i w_i} . $$
 #
-# In words: the weights of what is done, over all weights. The line above ends with what doing nothing
-# earns. It is always there; soon we see why.
+# In words: the weights of what is done, over all weights. `credit` takes a list of states, from the start
+# to the end. The last decides what is done; the first says what doing nothing earns, and the line above
+# ends with it. It is always there; soon we see why.
 #
 # Now let the refund be worth three times as much as each of the others:
 
@@ -194,11 +199,15 @@ print(credit([before, after(address, note)], heavy))
 # %% [markdown]
 # ## What credit compresses
 #
-# Back to the two agents of chapter 01. If an edit is right with probability $e$, and each edit counts the
-# same, the mean credit is $e$. All $m$ edits are right with probability $e^m$.
+# Back to the two agents of chapter 01, and to two of its words. *Targets only* wants all that is required
+# done, and looks at nothing else; published tables call it completion. A *pass* is by the full diff, which
+# also wants the rest left alone. This section is about targets only.
 #
-# > **Predict.** From the rates below: by how many points does Aggressive lead on credit? On
-# > completion?
+# If an edit is right with probability $e$, and each edit counts the same, the mean credit is $e$. All $m$
+# edits are right with probability $e^m$.
+#
+# > **Predict.** From the rates below: by how many points does Aggressive lead on credit? On targets
+# > only?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -211,7 +220,7 @@ m, {agent.name: agent.edit for agent in (CAREFUL, AGGRESSIVE)}
 # %%
 table = pd.DataFrame(
     {agent.name: [agent.edit, agent.edit**m] for agent in (CAREFUL, AGGRESSIVE)},
-    index=["credit", "completion"],
+    index=["credit", "targets only"],
 )
 table["lead"] = table["Aggressive"] - table["Careful"]
 (100 * table).round(1)
@@ -219,21 +228,21 @@ table["lead"] = table["Aggressive"] - table["Careful"]
 # %%
 figure = new_figure()
 plots.draw_compression(figure)
-wide, narrow = 100 * table.loc["completion", "lead"], 100 * table.loc["credit", "lead"]
+wide, narrow = 100 * table.loc["targets only", "lead"], 100 * table.loc["credit", "lead"]
 captioned(
     figure,
-    caption=f"{wide:.0f} points of completion are {narrow:.0f} points of credit.",
-    alt="Two curves over the edit accuracy. Credit is a straight line, completion a steep curve.",
+    caption=f"{wide:.0f} points on targets only are {narrow:.0f} points of credit.",
+    alt="Two curves over the edit accuracy. Credit is a straight line, targets only a steep curve.",
 )
 
 # %% [markdown]
 # Twenty points have become seven. But credit is less noisy, too: its variance in one episode is
-# $e(1-e)/m$, and that of completion $e^m(1-e^m)$. Here is the lead in standard errors, with four hundred
-# episodes of each agent:
+# $e(1-e)/m$, and that of targets only $e^m(1-e^m)$. Here is the lead in standard errors, with four
+# hundred episodes of each agent:
 
 # %%
 both = np.array([CAREFUL.edit, AGGRESSIVE.edit])
-variance = {"credit": both * (1 - both) / m, "completion": both**m * (1 - both**m)}
+variance = {"credit": both * (1 - both) / m, "targets only": both**m * (1 - both**m)}
 lead_error = {name: np.sqrt(v.sum() / 400) for name, v in variance.items()}
 (table["lead"] / pd.Series(lead_error)).round(1)
 
@@ -301,7 +310,7 @@ captioned(
 # About one episode of Careful in four leaves half of the pair, and credit one by one pays for it.
 #
 # Groups see only what is required. For damage elsewhere you need the full diff. `verdict_credit` takes
-# a verdict with all its findings, and calls only a pass complete:
+# a verdict with all its findings. Its line says *complete* only of a pass:
 
 # %%
 from evalkit import grade
@@ -314,7 +323,7 @@ print(stray.label, "|", verdict_credit(verdict, {}))
 
 
 # %% [markdown]
-# Full credit, and not complete: both halves of that line belong in a report.
+# Full credit, and not a pass: both halves of that line belong in a report.
 #
 # ## What doing nothing earns
 #
@@ -340,7 +349,7 @@ print(credit([before, after()], parts + more))
 
 # %% [markdown]
 # A third, for an agent that did nothing. Both checkpoints held from the beginning: that is *free
-# credit*. It lifts every agent, and most of all the one that does least.
+# credit*. It lifts every agent that falls short, and most of all the one that does least.
 #
 # So the credit of the untouched start is computed with every credit, and a report shows it. Checks that
 # nothing broke belong in the full diff, where they can only cost.
@@ -354,7 +363,7 @@ print(credit([before, after()], parts + more))
 # Benchmarks combine the scores of a task's parts in several ways. Here are three, for a task that asks for
 # a database and an answer, and for one that states no part at all.
 #
-# > **Predict.** What does the last row say?
+# > **Predict.** What does each give the task that states no part?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -425,7 +434,7 @@ captioned(
 # - **macro**: the mean of the shares $c_j / t_j$. Each task weighs the same.
 # - **half and half** (TheAgentCompany): the mean of $\frac12 c_j / t_j + \frac12 [c_j = t_j]$. The
 #   bracket is 1 if all points were earned, and 0 otherwise.
-# - **complete**: the share of tasks with all points.
+# - **complete**: the share of tasks with all points, so targets only for a whole suite.
 
 # %% [markdown]
 # Three tasks, of which the last is long, and three agents.
@@ -479,7 +488,7 @@ plots.draw_ranks(figure, shares, swapped)
 captioned(
     figure,
     caption=f"{swapped[0]} is ahead of {swapped[1]} on micro and macro, and behind it on half and "
-    "half and on completion. The other four keep their places.",
+    "half and on complete. The other four keep their places.",
     alt="Six lines from micro to complete, first place on top. The second and third lines cross.",
 )
 
@@ -494,7 +503,7 @@ captioned(
 # %% [markdown]
 # ### The published figures
 #
-# The leaderboard states completion and score, in percent. Beside them stand ours:
+# The leaderboard states what is complete, and a score, in percent. Beside them stand ours:
 
 # %%
 ours = (100 * shares[["complete", "half and half"]]).round(2)
@@ -530,15 +539,15 @@ Panel(
 )
 
 # %% [markdown]
-# Completion has no weights. It ranks these two the same way in every setting. And it does not see the
-# last pair of bars either: an episode that left a half-done pair and one that did nothing are both "not
-# complete". That is why you report more than one number.
+# Targets only has no weights. It ranks these two the same way in every setting. And it does not see the
+# last pair of bars either: to an episode that left a half-done pair and to one that did nothing it gives
+# the same zero. That is why you report more than one number.
 
 # %% [markdown]
 # ## What to report
 #
 # - While you build an agent: credit, with its standard error.
-# - To decide whether to use it: completion, under the full diff.
+# - To decide whether to use it: the share of passes, by the full diff.
 # - In the same row: what doing nothing earns, and how many tasks the figures are of.
 
 # %% [markdown]
@@ -546,8 +555,8 @@ Panel(
 #
 # - **The three agents of the long task leave things out.** They do nothing wrong. Real agents do, and the
 #   credit does not show it.
-# - **Edits are independent.** Where one misunderstanding spoils all, completion falls less far below credit
-#   than $e^m$ says. Chapter 11 drops this.
+# - **Edits are independent.** Where one misunderstanding spoils all, targets only falls less far below
+#   credit than $e^m$ says. Chapter 11 drops this.
 # - **The penalty is a choice of ours.** What half a refund costs is for the shop to say.
 # - **The six submissions** are public results as their authors computed them. We checked the arithmetic
 #   and not the runs.
@@ -608,7 +617,7 @@ check("03.e", flipped)
 # ## Key points
 #
 # - Credit shows progress where nobody passes yet. Use it to build agents.
-# - It makes agents look alike: what is far apart on completion is close on credit.
+# - It makes agents look alike: what is far apart on targets only is close on credit.
 # - What counts only together goes into a group, and half of it may be worth less than nothing.
 # - Show what doing nothing earns, always.
 # - Micro, macro, half and half, complete: name the one that you print, and the number of tasks.

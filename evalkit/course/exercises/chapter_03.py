@@ -20,6 +20,7 @@ HALF_OF_MICRO = (
     "Half and half is the mean of a score that each task has by itself. You took the share from "
     "the common pot."
 )
+HALF_OF_TWO = "Half and half lies between macro and *complete*, not between micro and macro."
 NO_CHECKS_FULL = (
     "A task with no points to be had counted as finished. Nobody finished it: it was not evaluated."
 )
@@ -27,9 +28,9 @@ NO_CHECKS_FAIL = (
     "A task with no points to be had counted as failed. It says nothing of the agent, so it is no "
     "part of any average."
 )
-ANY_POINTS = "Some points are not completion. The second half is for all the points of a task."
-ONLY_COMPLETE = "Your third number is full completion. Half of it is for the share of the points."
-OFF_A = "One of the three is off. Take a suite of two tasks, and work it out on paper."
+ANY_POINTS = "Some points are not all of them. The second half is for all the points of a task."
+ONLY_COMPLETE = "Your third number is *complete*. Half of it is for the share of the points."
+OFF_A = "Your {} off. Take a suite of two tasks, and work it out on paper."
 
 # Suites as (points, totals). The last holds a task with nothing to be had.
 SUITES = (
@@ -53,6 +54,7 @@ def _known_a(points: Any, totals: Any) -> dict[str, tuple[float, float, float]]:
     known = {
         SWAPPED: (macro, micro, half),
         HALF_OF_MICRO: (micro, macro, (micro + full) / 2),
+        HALF_OF_TWO: (micro, macro, (micro + macro) / 2),
         ANY_POINTS: (micro, macro, (macro + float((share > 0).mean())) / 2),
         ONLY_COMPLETE: (micro, macro, full),
     }
@@ -62,6 +64,13 @@ def _known_a(points: Any, totals: Any) -> dict[str, tuple[float, float, float]]:
             halves = (all_shares + (all_shares == 1)) / 2
             known[message] = (micro, float(all_shares.mean()), float(halves.mean()))
     return known
+
+
+def _off_a(found: Sequence[float], right: Sequence[float]) -> str:
+    """Which of the three numbers is wrong, in words."""
+    names = ("micro", "macro", "half and half")
+    off = [n for n, a, b in zip(names, found, right, strict=True) if not np.isclose(a, b)]
+    return OFF_A.format(f"{', '.join(off)} {'is' if len(off) == 1 else 'are'}")
 
 
 def check_a(three_averages: Callable[..., Any]) -> str | None:
@@ -75,7 +84,7 @@ def check_a(three_averages: Callable[..., Any]) -> str | None:
         for message, values in _known_a(points, totals).items():
             if np.allclose(found, values):
                 return message
-        return OFF_A
+        return _off_a(found, _three(points, totals))
     return None
 
 
@@ -85,6 +94,7 @@ ONE_BY_ONE = (
 NONE_DONE = (
     "Nothing of the group was done, so nothing is half-done. Leaving it alone costs nothing."
 )
+NO_PENALTY = "Half of the group costs nothing in yours: `penalty` is taken away there."
 KEPT = "You took the penalty and still paid for the half. A half-done group earns nothing first."
 CLIPPED = (
     "Credit may fall below zero. Cut off there, the half-issued refund looks as good as a start "
@@ -120,6 +130,7 @@ def _group(done: Mapping[str, bool], penalty: float) -> dict[str, float]:
         "": right,
         ONE_BY_ONE: single / total,
         NONE_DONE: (whole - (0 if all(parts) else penalty)) / total,
+        NO_PENALTY: whole / total,
         KEPT: (single - (penalty if half else 0)) / total,
         CLIPPED: max(0.0, right),
         NOT_SHARE: right * total,
@@ -138,7 +149,7 @@ def check_b(group_credit: Callable[..., Any]) -> str | None:
             misses.append((found, values))
     if not misses:
         return None
-    for message in (ONE_BY_ONE, NONE_DONE, KEPT, CLIPPED, NOT_SHARE, PENALTY_SHARE):
+    for message in (ONE_BY_ONE, NONE_DONE, KEPT, CLIPPED, NO_PENALTY, NOT_SHARE, PENALTY_SHARE):
         if all(math.isclose(found, values[message], abs_tol=1e-9) for found, values in misses):
             return message
     return OFF_B
@@ -216,8 +227,9 @@ REPAIRS = {
         "wrong database earns half of them."
     ),
     "C": (
-        "A product does not notice a factor of one that is left out. The agent that does nothing "
-        "passes as before."
+        "A product does not notice a factor of one that is left out, and where both are left out, "
+        "the task is not evaluated. Not evaluated would be right if nothing were asked. Here "
+        "refusing *is* the task."
     ),
 }
 
@@ -232,17 +244,17 @@ def check_d(answer: Any) -> str | None:
 
 SHAPE = 'Give `"A"` and `"B"` a list of four numbers each.'
 RANGE = "Each number is the points of a task: from 0 to 5."
-REVERSED = "You have it the other way round: A is to lead on credit, B on completion."
+REVERSED = "You have it the other way round: A is to lead on credit, B on complete tasks."
 CREDIT_FIRST = "A does not lead on credit. Compare the sums of the points."
 SAME_ORDER = (
-    "A leads on completion as well, so nothing flips. Let A come close everywhere, and let B be "
+    "A leads on complete tasks as well, so nothing flips. Let A come close everywhere, and let B be "
     "all or nothing."
 )
 LEVEL = "Both complete equally many tasks. A rank that flips needs B ahead, not level."
 
 
 def check_e(answer: Any) -> str | None:
-    """Whether two agents of one's own rank differently on credit and on completion."""
+    """Whether two agents of one's own rank differently on credit and on complete tasks."""
     if not isinstance(answer, Mapping) or set(answer) != {"A", "B"}:
         return SHAPE
     if any(not isinstance(points, list | tuple) or len(points) != 4 for points in answer.values()):
@@ -270,8 +282,9 @@ On a public leaderboard one team listed all its points over all the totals. The 
 the mean of a score in which half is for the share of a task's points, and half for completing the
 task. The column had one heading.
 
-Write `three_averages`. From the points and the totals of each task it returns micro, macro, and half
-and half, in this order. A task whose total is 0 was not evaluated: leave it out.
+Write `three_averages`. `points` and `totals` are two lists of numbers of equal length, one entry a
+task. Return micro, macro, and half and half, in this order. A task whose total is 0 was not evaluated:
+leave it out.
 """,
         answer="three_averages",
         given="import numpy as np",
@@ -306,6 +319,30 @@ def three_averages(points, totals):
     micro = sum(points) / sum(totals)
     return micro, np.mean(share), (micro + np.mean([s == 1 for s in share])) / 2""",
                 HALF_OF_MICRO,
+            ),
+            Wrong(
+                """\
+def three_averages(points, totals):
+    micro = sum(points) / sum(totals)
+    macro = np.mean([p / t for p, t in zip(points, totals) if t])
+    return micro, macro, (micro + macro) / 2""",
+                HALF_OF_TWO,
+            ),
+            Wrong(
+                """\
+def three_averages(points, totals):
+    share = [p / t for p, t in zip(points, totals) if t]
+    half = [(s + (s == 1)) / 2 for s in share]
+    return sum(points) / sum(totals), np.median(share), np.mean(half)""",
+                OFF_A.format("macro is"),
+            ),
+            Wrong(
+                """\
+def three_averages(points, totals):
+    share = [p / t for p, t in zip(points, totals) if t]
+    half = [(s + (s == 1)) / 2 for s in share]
+    return sum(points) / len(points), np.mean(share), sum(half)""",
+                OFF_A.format("micro, half and half are"),
             ),
             Wrong(
                 """\
@@ -347,10 +384,12 @@ def three_averages(points, totals):
         minutes=10,
         difficulty=2,
         prompt="""
-Write `group_credit`. `done` says of each checkpoint, by its name, whether it is done; `weights` holds
-the weights. The names in `group` count only together. Where some of them are done and not all, they
-earn nothing, and `penalty` is taken away, in the unit of the weights. Return what is left over the sum
-of the weights.
+Write `group_credit`. Two dictionaries have the names of the checkpoints as their keys: `done` holds
+`True` or `False`, and `weights` numbers. `group` is a tuple of some of the names, and `penalty` a
+number in the unit of the weights.
+
+The names in `group` count only together. Where some of them are done and not all, they earn nothing,
+and `penalty` is taken away. Return what is left over the sum of the weights.
 """,
         answer="group_credit",
         stub="""\
@@ -375,6 +414,14 @@ def group_credit(done, weights, group, penalty):
 def group_credit(done, weights, group, penalty):
     return sum(weights[name] for name in weights if done[name]) / sum(weights.values())""",
                 ONE_BY_ONE,
+            ),
+            Wrong(
+                """\
+def group_credit(done, weights, group, penalty):
+    together = all(done[name] for name in group)
+    won = sum(w for n, w in weights.items() if done[n] and (together or n not in group))
+    return won / sum(weights.values())""",
+                NO_PENALTY,
             ),
             Wrong(
                 """\
@@ -430,10 +477,13 @@ A public benchmark asks an agent to check that the Wi-Fi is on, and turn it on i
 starts with the Wi-Fi on, and the check looks at the end only
 ([report](https://github.com/google-research/android_world/issues/315)). Doing nothing succeeds.
 
-Write `earned_credit`. `start` and `end` say of each checkpoint whether it held before and after. One
-that held before and still holds is left out: it is neither earned nor part of the total. All others
-are in the total, and those that hold at the end, and did not before, are earned. Where nothing can be
-earned, return `float("nan")`.
+Write `earned_credit`. You are given three lists of equal length, one entry a checkpoint: `start` and
+`end` of `True` or `False`, for whether it held before and after, and `weights` of numbers. Return the
+weights earned over the total of the weights.
+
+A checkpoint that held before and still holds is left out: it is neither earned nor part of the total.
+All others are in the total, and those that hold at the end, and did not before, are earned. Where
+nothing can be earned, return `float("nan")`.
 """,
         answer="earned_credit",
         stub="""\
@@ -535,12 +585,12 @@ What is the right repair?
         difficulty=1,
         prompt="""
 There are four tasks of 5 points each. Give two agents points, such that A has the higher mean share of
-points, and B completes more tasks.
+points, and B has more tasks complete, with all 5 of their points.
 """,
         answer="flipped",
         stub='flipped = {"A": ..., "B": ...}',
         hints=(
-            "Completion does not see the difference between 0 points and 4.",
+            "A task with 4 points is no more complete than one with 0.",
             "Let one of the two finish some tasks and not begin the others.",
         ),
         solution='flipped = {"A": [4, 4, 4, 4], "B": [5, 5, 0, 0]}',

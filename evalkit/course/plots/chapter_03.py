@@ -77,13 +77,13 @@ def draw_long(figure: Figure, episodes: pd.DataFrame) -> None:
 
 
 def draw_compression(figure: Figure, edits: int = len(SCENARIO.edits)) -> None:
-    """Credit and completion against the edit accuracy, with both agents on both lines."""
+    """Credit and targets only against the edit accuracy, with both agents on both lines."""
     axes = new_axes(figure, x="probability that an edit is right (%)", y="score (%)")
     e = np.linspace(0.5, 1, 101)
     axes.plot(100 * e, 100 * e, color=INK, linestyle="--")
     axes.plot(100 * e, 100 * e**edits, color=INK)
     label(axes, 60, 66, "credit", ha="right")
-    label(axes, 69, 12, "completion")
+    label(axes, 69, 12, "targets only")
     for agent, colour in ((CAREFUL, "careful"), (AGGRESSIVE, "aggressive")):
         x, scores = 100 * agent.edit, (100 * agent.edit, 100 * agent.edit**edits)
         axes.scatter([x, x], scores, s=60, color=COLOURS[colour], zorder=3)
@@ -263,7 +263,7 @@ def draw_weights(figure: Figure, refund: float, note: float, pair: str, penalty:
     scores = {
         agent: {
             "credit": mean_credit(agent, weights, taken),
-            "complete": outcomes()[agent][True, True, True, True],
+            "targets only": outcomes()[agent][True, True, True, True],
             "half-done pair": half_done(agent),
         }
         for agent in (HURRIED, ORDERLY)
@@ -286,7 +286,7 @@ def _bars(figure: Figure, scores: Scores) -> None:
             text = f"{agent}\n{height:.1f}"
             label(axes, x, max(height, 0) + 1.5, text, ha="center", va="bottom", fontsize=9)
     axes.axhline(0, color=INK, linewidth=1)
-    axes.set_xticks(range(3), ["credit", "complete", "half-done pair left"])
+    axes.set_xticks(range(3), ["credit", "targets only", "half-done pair left"])
     axes.tick_params(axis="x", length=0, labelsize=10)
     axes.grid(axis="x", visible=False)
     lowest = min(100 * found["credit"] for found in scores.values())
@@ -307,5 +307,5 @@ def _finding(scores: Scores, weights: Mapping[str, float], penalty: float | None
         rule = "cancelling and refunding count one by one"
     else:
         rule = f"cancelling and refunding count only together, with a penalty of {penalty:g}"
-    first = max(scores, key=lambda agent: scores[agent]["complete"])
-    return f"{order}: {stated}, {rule}. Completion ranks {first} first, whatever the weights."
+    first = max(scores, key=lambda agent: scores[agent]["targets only"])
+    return f"{order}: {stated}, {rule}. Targets only ranks {first} first, whatever the weights."

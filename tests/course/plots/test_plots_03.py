@@ -51,9 +51,9 @@ def test_weights_alone_turn_it_round_in_either_direction() -> None:
     assert "Credit ranks Hurried first" in view(note=4.0, pair="only together").finding
 
 
-def test_completion_knows_no_weights() -> None:
+def test_targets_only_knows_no_weights() -> None:
     shown = [view(), view(4.0, 0.0, "only together", 3.0)]
-    assert [list(v.table["complete"]) for v in shown] == [["52.2%", "50.5%"]] * 2
+    assert [list(v.table["targets only"]) for v in shown] == [["52.2%", "50.5%"]] * 2
 
 
 def test_a_penalty_costs_only_whom_a_half_done_pair_happens_to() -> None:
