@@ -144,7 +144,7 @@ for name in ("leaks her email in a note", "another valid way"):
 #
 # *Trajectory scoring* looks at the actions. The usual way is to write down one good trajectory, and
 # to compare. Three comparisons are common, from strict to lenient. We compare calls as text. With
-# `==` one flight ticket would be `True` flight tickets, as in chapter 04:
+# `==` one flight ticket would be `True` flight tickets (chapter 04):
 
 # %%
 from evalkit.values import same
@@ -214,7 +214,7 @@ pd.DataFrame(figures, index=["F1", "efficiency"]).T.round(2)
 
 # %% [markdown]
 # The good agent has the lowest F1 of the three. Such figures say how like the reference an episode
-# is, and how direct. Show them beside a verdict. They are none.
+# is, and how direct. They are not verdicts.
 
 # %% [markdown]
 # ## A short list of rules
@@ -266,6 +266,13 @@ no_leak = no_argument("|".join(map(re.escape, others)))
 no_leak.check(runs["leaks her email in a note"].trajectory)[0].why
 
 # %% [markdown]
+# A second argument limits the rule to one tool. This one forbids any email in a note. The other valid
+# way searches by an email, and breaks nothing:
+
+# %%
+no_argument("@", "add_note").check(runs["another valid way"].trajectory)
+
+# %% [markdown]
 # The fourth: *at most one refund is paid*. It counts what took effect, so an agent whose first try
 # was refused may try again.
 
@@ -285,8 +292,7 @@ no_damage_undone(undone.states, plots.SHOP.task).check(undone.trajectory)[0].why
 # Five rules, five lines. A log without states between is enough too, if you know what each tool
 # writes: `replayed` rebuilds them.
 #
-# `process_verdict` puts the list to an episode. It has the three verdicts of chapter 04: pass, fail,
-# not evaluated.
+# `process_verdict` puts the list to an episode. Its verdict is pass, fail or not evaluated (chapter 04).
 
 # %%
 from evalkit.process import process_verdict
@@ -316,12 +322,11 @@ process = {n: process_verdict(r.trajectory, rules_for(r)).passed for n, r in run
 # ## Side by side
 #
 # So an episode should pass both: the outcome, by a full diff, and the way, by a short list of rules.
-# In the table 1 is a pass.
 
 # %%
 table = matches.assign(**{"full diff": pd.Series(outcome), "rules": pd.Series(process)})
 table["both"] = table["full diff"] & table["rules"]
-table.astype(int).assign(good=plots.GOOD.astype(int))
+table[["full diff", "rules", "both"]].assign(good=plots.GOOD)
 
 # %%
 from evalkit.course.figures import captioned, new_figure
@@ -338,8 +343,8 @@ captioned(
 
 # %% [markdown]
 # Here the exact comparison looks good, with one wrong verdict. It fails nearly everybody. Ten agents
-# of which eight are bad flatter a grader that says no. Among a hundred good agents with a hundred ways
-# it would fail them all but one.
+# of which eight are bad flatter a grader that says no. Of a hundred good agents, each with its own way,
+# it would fail 99.
 
 # %% [markdown]
 # What do our five rules have in common? Each protects somebody: the customer's consent, a stranger's
@@ -365,7 +370,7 @@ good = [name for name in runs if plots.GOOD[name]]
 # ## Panel: choose the rules
 #
 # The full diff is always on; each control adds a rule, in one of its forms. The last column is the
-# verdict of all together. A box marks a wrong one.
+# verdict of them all. A box marks a wrong one.
 #
 # **Think about:** catch all eight bad agents and fail no good one. Which forms look safer and are too
 # narrow? Which looks fine and is too loose?
@@ -377,28 +382,32 @@ plots.rules_panel()
 # ## When what counts is an answer
 #
 # Some jobs end in an answer, not in a record. Then the outcome is a text. A grader that looks whether
-# the right answer *occurs* in it is easy to write.
-#
-# > **Predict.** For which of these four is it right?
-# >
-# > Your guess (double-click here to write it): ...
+# the right answer *occurs* in it is easy to write. Four cases:
 
 # %%
-from evalkit.answers import answer_matches
-
 cases = [
     ("It costs $100", "10", "number"),
     ("It is not Quest Lumaflex Band", "Quest Lumaflex Band", "text"),
     ("http://shop/reports/viewedasdf", "http://shop/reports/viewed", "url"),
     ("$1,234.00", "1234", "number"),
 ]
+pd.DataFrame(cases, columns=["answer", "reference", "kind"])
+
+# %% [markdown]
+# > **Predict.** Which of these answers are right? And for which does such a grader say so?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+from evalkit.answers import answer_matches
+
 rows = [(a, ref, kind, ref in a, answer_matches(a, ref, kind)) for a, ref, kind in cases]
 pd.DataFrame(rows, columns=["answer", "reference", "kind", "occurs", "matches"])
 
 # %% [markdown]
-# For none. It passes three wrong answers, and it fails the only right one for its comma. The third
-# row is from a public benchmark, where a page that does not exist
-# [passed](https://github.com/web-arena-x/webarena/pull/77).
+# `occurs` is that grader, and it is wrong on all four. It passes three wrong answers, and fails the only
+# right one for its comma. The third row is from a public benchmark: there it was the address of the
+# last page ([pull request](https://github.com/web-arena-x/webarena/pull/77)).
 #
 # A substring is never a sufficient check. So ask the agent for the bare answer, declare what kind it
 # is, and compare it whole.
@@ -424,7 +433,8 @@ for theta in (0.2, 0.45, 0.8):
 # The judge pulls rates to the middle. It flatters bad agents and is hard on good ones.
 #
 # We simulate one, since we must know the truth to see its errors. This judge also has a weakness that
-# real ones have: a long, confident report adds 15 points to the chance that it passes.
+# real ones have. Some reports are *showy*: long and confident. The judge passes an episode with such a
+# report more often, by a *lift* of 15 points.
 
 # %%
 from evalkit.judges import judged_ranking
@@ -433,28 +443,23 @@ agents = pd.DataFrame({"rate": [0.45, 0.35], "showy": [0.1, 0.9]}, index=["Caref
 judged_ranking(agents, sensitivity, specificity, lift=0.15).round(3)
 
 # %% [markdown]
-# `rate` is the true share of good episodes, `showy` the share of reports that are long and confident;
-# both are our choice. Careful is better by ten points. The judge puts Aggressive first, and more
-# episodes will not help it. How little does it take?
+# `rate` is the true share of good episodes, `showy` the share of showy reports; both are our choice.
+# Careful is better by ten points. The judge puts Aggressive first, and more episodes will not help it.
+# How small a lift is enough?
 
 # %%
 import numpy as np
 
 lifts = np.linspace(0, 0.15, 7)
 tables = [judged_ranking(agents, sensitivity, specificity, lift)["judged"] for lift in lifts]
-judged = (100 * pd.DataFrame(tables, index=100 * lifts)).round(1)
-judged.index.name = "lift (points)"
-judged
-
-# %%
+judged = 100 * pd.DataFrame(tables, index=100 * lifts)
 better = agents.loc["Careful"] - agents.loc["Aggressive"]
 turn = -100 * (sensitivity + specificity - 1) * better["rate"] / better["showy"]
 figure = new_figure(height=320)
-plots.draw_liking(figure, judged)
+plots.draw_lift(figure, judged)
 captioned(
     figure,
-    caption=f"A liking of {turn:.1f} points for long, confident reports is enough to turn the "
-    "ranking round.",
+    caption=f"A lift of {turn:.1f} points for showy reports is enough to turn the ranking round.",
     alt="Two rising lines that cross: Aggressive's, the steeper, overtakes Careful's.",
 )
 
@@ -469,9 +474,8 @@ from evalkit.judges import judged_rate
 
 
 def simulated_judge(agent, rng, episodes=2000):
-    rate, showy = agents.loc[agent]
-    truth, loud = rng.random(episodes) < rate, rng.random(episodes) < showy
-    judge = rng.random(episodes) < judged_rate(truth, loud, sensitivity, specificity, lift=0.15)
+    truth, showy = (rng.random(episodes) < share for share in agents.loc[agent])
+    judge = rng.random(episodes) < judged_rate(truth, showy, sensitivity, specificity, lift=0.15)
     return truth, judge
 
 
@@ -523,9 +527,8 @@ captioned(
 # Two thousand verdicts make the judge very sure of a wrong number. **Rogan-Gladen** solves the
 # equation above for $\theta$, with sensitivity and specificity from the labels. It divides by
 # sensitivity + specificity - 1, which is little for a weak judge: hence its wide interval. The
-# **prediction-powered** estimate starts from the labels and lets the judge sharpen them, as far as
-# the two agree. Here that makes
-# it a little surer than the labels alone.
+# **prediction-powered** estimate starts from the labels and lets the judge sharpen them, as far as the
+# two agree. Here that makes it a little surer than the labels alone.
 
 # %% [markdown]
 # Is one correction good for two agents? We correct Aggressive's rate once with labels of its own, and
@@ -533,13 +536,13 @@ captioned(
 
 # %%
 rng = np.random.default_rng(3)
-loud_truth, loud_judge = simulated_judge("Aggressive", rng)
+their_truth, their_judge = simulated_judge("Aggressive", rng)
 own = rng.permutation(2000) < 300
 rates = {
-    "the judge": loud_judge.mean(),
-    "Careful's labels": corrected_rate(loud_judge, judge[labelled], truth[labelled]).value,
-    "own labels": corrected_rate(loud_judge[~own], loud_judge[own], loud_truth[own]).value,
-    "truth": loud_truth.mean(),
+    "the judge": their_judge.mean(),
+    "Careful's labels": corrected_rate(their_judge, judge[labelled], truth[labelled]).value,
+    "own labels": corrected_rate(their_judge[~own], their_judge[own], their_truth[own]).value,
+    "truth": their_truth.mean(),
 }
 (100 * pd.Series(rates, name="Aggressive (%)")).round(1).to_frame()
 
@@ -552,20 +555,18 @@ rates = {
 # give. *Kappa* is 1 for full agreement and 0 for chance. Here the labels are the second reader:
 
 # %%
-from evalkit.judges import cohen_kappa, gwet_ac1
+from evalkit.judges import cohen_kappa
 
 plain = (judge[labelled] == truth[labelled]).mean()
 kappa = cohen_kappa(judge[labelled], truth[labelled])
-ac1 = gwet_ac1(judge[labelled], truth[labelled])
-print(f"agree on {plain:.0%}, kappa {kappa:.2f}, AC1 {ac1:.2f}")
+print(f"agree on {plain:.0%}, kappa {kappa:.2f}")
 
 # %% [markdown]
 # They agree on three episodes of four, and that is only half of the way from chance to full agreement.
-# (AC1 is another such figure, and steadier where nearly all episodes pass.) A judge like this one is to
-# be corrected, never quoted.
+# A judge like this one is to be corrected, never quoted.
 
 # %% [markdown]
-# ## What these results rest on
+# ## What these numbers rest on
 #
 # - The **ten agents are made up** to break one thing each. How often real agents break a rule, only
 #   their own trajectories tell.
@@ -657,4 +658,4 @@ check("02.f", true_rate)
 #
 # **Sources.** Goal states, and what they miss: Yao et al., τ-bench (2024). Correcting a test's rate:
 # Rogan and Gladen (1978). Prediction-powered inference: Angelopoulos et al. (2023). Judges that prefer
-# longer answers: Zheng et al. (2023). Agreement: Cohen (1960), Gwet (2008).
+# longer answers: Zheng et al. (2023). Agreement: Cohen (1960).

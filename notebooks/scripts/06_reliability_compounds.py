@@ -288,8 +288,8 @@ figure = new_figure()
 plots.draw_measured(figure, by_length, r, rho)
 captioned(
     figure,
-    caption=f"The same tools, the same faults: {whole['success'].min():.0f}% of the long tasks "
-    f"succeed without a look, {whole['success'].max():.0f}% with a look after each edit.",
+    caption=f"{whole.loc['carry_on', 'success']:.1f}% of the long tasks succeed if the agent carries "
+    f"on, {whole.loc['check_work', 'success']:.1f}% if it reads each edit back.",
     alt="Three falling curves, one a habit; checking stays near the top. Measured markers lie on each.",
 )
 
@@ -400,7 +400,9 @@ Panel(
 )
 
 # %% [markdown]
-# ## What the model leaves out
+# ## What these numbers rest on
+#
+# The model leaves out four things.
 #
 # - **Steps depend on one another.** A misunderstanding at the start spoils what follows (chapter 11).
 # - **Tasks differ.** One $r$ and one $n$ for a whole suite mislead (chapter 08).

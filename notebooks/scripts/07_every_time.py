@@ -39,7 +39,6 @@ elif sys.platform == "emscripten":
 #
 # The task is the one of chapter 01, on the same records each time. Our agent gets it right in 80% of
 # its episodes. It never writes what it should not. It only fails, now and then, at one of the edits.
-# (Why the root? We come to that.)
 
 # %%
 from evalkit.simulate import SCENARIO
@@ -50,6 +49,8 @@ agent = Agent("four in five", edit=0.8 ** (1 / edits), write=0, claim_unfinished
 print(f"{edits} edits, each right with probability {agent.edit:.4f}")
 
 # %% [markdown]
+# (Why a root? The section on the target says it.)
+#
 # An episode that is one of several on one task is called a *trial*. Here are ten, really played on
 # the record store and graded by the full diff.
 
@@ -130,8 +131,8 @@ print(f"{sum(all(pair) for pair in pairs)} with two that passed")
 
 
 # %% [markdown]
-# > **Predict.** There are as many groups of eight as there are pairs: a group is what two leave
-# > behind. In how many of them did all eight pass?
+# > **Predict.** There are as many groups of eight as there are pairs: choosing eight to keep is the
+# > same as choosing two to leave out. In how many groups of eight did all pass?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -286,7 +287,7 @@ print("the same days:", (one_long_task == passed.all(axis=1)).all())
 #    \text{pass@}k = 1 - (1 - s^n)^k . $$
 #
 # $r$ is the probability that a step goes right at once, $\rho$ the share of failed steps that the
-# agent mends, $s$ the probability that a step goes right in the end. $n$ counts steps, $k$ trials.
+# agent mends, $s$ the probability that a step goes right in the end, and $k$ the number of trials.
 
 # %%
 from evalkit.steps import episode_success, step_pass_at_k, step_pass_hat_k
@@ -428,6 +429,16 @@ captioned(
 
 # %%
 plots.promises_panel()
+
+# %% [markdown]
+# ## What these numbers rest on
+#
+# - **Each trial has the same chance**, whatever became of the others. A real service has bad days, on
+#   which failures come together. Groups can still be counted then, if the trials come from many days;
+#   $P^k$ is wrong.
+# - **Each step has the same r, and each is needed.** Chapter 11 lets one mistake spoil many steps.
+# - **The one in 1,000** that fails anyway is our choice. Where the curve bends moves with it.
+# - **One task.** In a suite they differ, and that changes more than one would think (chapter 08).
 
 # %% [markdown]
 # ## Exercises

@@ -19,7 +19,7 @@
 #   about: new tasks, or these tasks again;
 # - plan how many tasks and trials to run, and compare two agents so that a real difference shows.
 #
-# *Reading: 60 minutes. Exercises: 45 minutes. Needs: chapter 07 and a little Python.*
+# *Reading: 55 minutes. Exercises: 45 minutes. Needs: chapter 07 and a little Python.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -42,8 +42,8 @@ elif sys.platform == "emscripten":
 # An office gives its agent two kinds of job. Change an address: right in 95% of trials. Merge two
 # contracts: right in 25%. That is 60% on average.
 #
-# > **Predict.** Each job comes eight times. How often are all eight right, averaged over the two jobs?
-# > And for an agent that gets 60% of either job right?
+# > **Predict.** Each week each job comes eight times. In how many weeks of a hundred are all eight right,
+# > averaged over the two jobs? And for an agent that gets 60% of either job right?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -101,15 +101,6 @@ from evalkit.simulate.suites import draw_suite
 suite = draw_suite(np.random.default_rng(0), tasks=120)
 tasks = pd.DataFrame({"n": suite.n, "r": suite.r.round(3), "P": suite.success.round(3)})
 tasks.sort_values("P", ascending=False).iloc[[0, 1, 40, 80, -2, -1]]
-
-# %%
-figure = new_figure(height=300)
-plots.draw_tasks(figure, suite)
-captioned(
-    figure,
-    caption=f"Few tasks are near 0 or 1. The mean of all P, pass^1, is {suite.pass_hat_k(1):.1%}.",
-    alt="A histogram of 120 success probabilities: all from nearly 0 to 1 occur, most above 0.4.",
-)
 
 # %% [markdown]
 # In a simulation we know every $P$, so we know the suite's true pass^k. Two shortcuts are common
@@ -246,57 +237,14 @@ pd.DataFrame({"SD in points": noise}).rename_axis("trials of each task").round(1
 # would think: 16 trials hold many more groups of eight than two.
 
 # %% [markdown]
-# ## Another draw
-#
-# The note that this chapter follows has its own suite: 120 tasks, 4 to 30 steps, 8 trials. Its
-# figures are one draw, and ours are another. Neither is *the* answer. So we draw two thousand such
-# suites, run each, and ask where both stand.
-
-# %%
-from evalkit.simulate.suites import percentiles, suite_figures
-
-rng = np.random.default_rng(5)
-many = draw_suite(rng, tasks=120, redraws=2000)
-redraws = suite_figures(many, run_suite(many, 8, rng), trials=8)
-ours = suite_figures(suite, counts["c"].to_numpy(), trials=8)
-ours["SD of estimated pass^8"] = unbiased.std()
-powers = redraws["true pass^1"] ** 8
-ordered = (redraws["true pass^8"] > powers) & (powers > redraws["homogeneous step model"])
-print(f"truth above naive power above homogeneous model: {ordered.mean():.1%} of redraws")
-
-# %%
-published = [0.621, 0.613, 0.122, 0.100, 0.026, 0.020, 0.009, 0.100, 0.025]
-names = [name for name in redraws if not name.startswith("mean")]
-note = dict(zip(names, published, strict=True))
-ours = {name: ours[name] for name in names}
-places = pd.DataFrame({"note": percentiles(note, redraws), "ours": percentiles(ours, redraws)})
-middle = {name: np.median(redraws[name]) for name in names}
-table = 100 * pd.DataFrame({"note (%)": note, "ours (%)": ours, "median (%)": middle})
-table.round(1).join(places.round().astype(int).add_prefix("percentile of "))
-
-# %%
-figure = new_figure()
-plots.draw_places(figure, places)
-captioned(
-    figure,
-    caption="All figures, published (note) and ours, lie within the middle 95% of the redraws.",
-    alt="A row for each quantity with a diamond and a dot, all within the shaded middle.",
-)
-
-# %% [markdown]
-# Both suites are ordinary members of one family. The published estimate of pass^8 fell below its truth,
-# and ours above, as luck had it. The order is no matter of luck: truth first, then the naive power,
-# then the homogeneous model.
-
-# %% [markdown]
 # ## An interval from one experiment
 #
 # Nobody runs an experiment ten thousand times. From a single one, the tasks' own estimates $v_i$ tell
 # how far their mean may be off. Its standard error is
 #
-# $$ \text{SE} = \frac{s}{\sqrt{m}} , $$
+# $$ \text{SE} = \frac{\text{SD}}{\sqrt{m}} , $$
 #
-# with $s$ the standard deviation of the $v_i$ and $m$ the number of tasks. Two of these each way is the
+# with SD the standard deviation of the $v_i$ and $m$ the number of tasks. Two of these each way is the
 # usual interval.
 
 # %%
@@ -321,7 +269,7 @@ except ValueError as error:
 print(estimate(perfect, k=8))
 
 # %% [markdown]
-# All $v_i$ are 1, so $s$ is 0, and the recipe claims certainty from ten tasks. `evalkit` refuses.
+# All $v_i$ are 1, so SD is 0, and the recipe claims certainty from ten tasks. `evalkit` refuses.
 #
 # **Wilson's** interval turns the question round: which true values would make such a result no
 # surprise? An agent that cannot do every such task may well have met ten that it can.
@@ -332,8 +280,8 @@ print(estimate(perfect, k=8))
 #
 # $$ m_{\text{eff}} = \frac{v\,(1 - v)}{\text{SE}^2} , $$
 #
-# with $v$ the mean of the $v_i$, which is the estimate. (`evalkit` lowers it a little where few tasks carry all the
-# information.)
+# with $v$ the mean of the $v_i$, which is the estimate. (`evalkit` lowers it a little where few tasks
+# carry all the information.)
 
 # %%
 for k in (1, 4, 8):
@@ -342,8 +290,19 @@ for k in (1, 4, 8):
     print(f"pass^{k} {e.value:.3f} in [{e.low:.3f}, {e.high:.3f}], m_eff {effective:.0f}")
 
 # %% [markdown]
-# At k = n = 8 the effective number is as good as the number of tasks: each says yes or no. At k = 1 a task says
-# more than that, because its eight trials place it between the two.
+# At k = n = 8 the effective number is as good as the number of tasks: each says yes or no. At k = 1 a
+# task says more than that, because its eight trials place it between the two.
+#
+# So this is not the textbook's interval. Its width comes from a standard error that is itself
+# estimated, so the 1.96 gives way to Student's t, which is larger where tasks are few. For the ten
+# perfect tasks:
+
+# %%
+from scipy.stats import binomtest, t
+
+textbook = binomtest(10, 10).proportion_ci(method="wilson")
+print(f"the textbook's Wilson, with 1.96: from {textbook.low:.3f}")
+print(f"evalkit's, with {t.ppf(0.975, df=9):.2f}:          from {estimate(perfect, k=8).low:.3f}")
 
 # %% [markdown]
 # ## Does it hold what it promises?
@@ -377,12 +336,8 @@ captioned(
 )
 
 # %% [markdown]
-# Each row is a kind of suite; 2,000 of each were drawn and run. The whole table, with more methods and
-# the widths, is made again by
-#
-# ```
-# uv run python -m evalkit.simulate.coverage
-# ```
+# Each row is a kind of suite; 2,000 of each were drawn and run. More methods, and the widths:
+# `uv run python -m evalkit.simulate.coverage`.
 #
 # The pooled interval is not too narrow by a bit: it aims at the naive power, so more tasks make it
 # surer of the wrong number.
@@ -461,14 +416,8 @@ for cost in (0, 20, 100):
 # Costs are in trials: `cost_per_task=20` means that writing a task, with its goal and its grader, costs
 # as much as 20 trials. The dearer a task, the fewer, and the longer each is run.
 #
-# The first argument says what tasks are like. Here we know it. In practice, fit a model to a pilot run,
-# and plan again when more has been run: a pilot of thirty tasks is noisy too.
-
-# %%
-from evalkit.extrapolation import beta_binomial_fit
-
-pilot = counts.sample(30, random_state=0)
-print(plan(beta_binomial_fit(pilot), k=8, half_width=0.05, cost_per_task=20))
+# The first argument says what tasks are like. Here we know it. In practice, fit a model to the counts of
+# a pilot run (`evalkit.extrapolation.beta_binomial_fit`), and plan again when more has been run.
 
 # %% [markdown]
 # ## Panel: the planner
@@ -564,6 +513,41 @@ for k in (1, 8):
 # %% [markdown]
 # With several agents there are several comparisons, and luck gets as many chances. Pass all p-values
 # through `evalkit.comparison.holm` before you read any of them at 5%.
+
+# %% [markdown]
+# ## What these numbers rest on
+#
+# - **Our suite is one draw.** The source note has its own: 120 tasks, 4 to 30 steps, 8 trials. Its figures
+#   are another draw, and neither is *the* answer. So we draw two thousand such suites, run each, and ask
+#   where both stand.
+
+# %%
+from evalkit.simulate.suites import percentiles, suite_figures
+
+rng = np.random.default_rng(5)
+many = draw_suite(rng, tasks=120, redraws=2000)
+redraws = suite_figures(many, run_suite(many, 8, rng), trials=8)
+ours = suite_figures(suite, counts["c"].to_numpy(), trials=8)
+powers = redraws["true pass^1"] ** 8
+ordered = (redraws["true pass^8"] > powers) & (powers > redraws["homogeneous step model"])
+print(f"truth above naive power above homogeneous model: {ordered.mean():.1%} of redraws")
+
+# %%
+note = {"true pass^1": 0.621, "true pass^8": 0.122, "estimated pass^8": 0.100}
+stated = pd.DataFrame({"note": note, "ours": {name: ours[name] for name in note}})
+for whose in ("note", "ours"):
+    stated[f"percentile of {whose}"] = percentiles(stated[whose].to_dict(), redraws)
+stated.round(3).round({"percentile of note": 0, "percentile of ours": 0})
+
+# %% [markdown]
+# Both suites are ordinary members of one family, and the order of the three is no matter of luck.
+# Chapter 14 has the note's other figures.
+#
+# - **Tasks are drawn at random**, and r and n of a task have nothing to do with each other. An interval
+#   for new tasks means tasks found in the same way: a suite of picked cases has no such meaning.
+# - **Trials of a task are independent.** An outage fails many at once (chapter 09).
+# - **The second agent's run was chosen** for a lead close to the true one. The powers below it are what
+#   any run may expect.
 
 # %% [markdown]
 # ## Exercises

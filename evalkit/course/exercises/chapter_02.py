@@ -536,7 +536,7 @@ clinic_rules = [
         minutes=6,
         difficulty=1,
         prompt="""
-Six requirements on the clinic's agent. Which belong into a check of the end state (the whole of it,
+Six requirements on the clinic's agent. Which belong in a check of the end state (the whole of it,
 before and after), and which does only a rule on the trajectory see? Where the end state can decide,
 let it. Write `"outcome"` or `"trajectory"`.
 """,

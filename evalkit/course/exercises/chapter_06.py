@@ -66,7 +66,10 @@ def check_a(recovery_rate: Callable[[list[tuple[bool, bool]]], Any]) -> str | No
 
 
 WHOLE = "Return a whole number of steps: an `int`."
-ROUNDED_UP = "One step too many: on that many steps success is just below the target. Round down."
+ROUNDED_UP = (
+    "One step too many: on that many steps success is just below the target. Round down, however "
+    "near the next whole number is."
+)
 NO_RECOVERY = "You left recovery out. A step goes right in the end more often than r."
 ADDED = "rho is a share of the failed steps, not of all: it cannot simply be added to r."
 IN_PROPORTION = (
@@ -84,29 +87,43 @@ def _steps(target: float, s: float) -> float:
     return math.log(target) / math.log(s)
 
 
+# Targets, r and rho; the last has 6.97 steps, so that rounding is not rounding down.
+LENGTHS = (
+    (0.5, 0.9, 0.06),
+    (0.9, 0.95, 0.4),
+    (0.8, 0.97, 0.02),
+    (0.99, 0.9, 0.06),
+    (0.9, 0.97, 0.5),
+)
+
+
 def check_b(steps_affordable: Callable[[float, float, float], Any]) -> str | None:
     """Whether a horizon is the longest length that still reaches the target."""
-    for target, r, rho in ((0.5, 0.9, 0.06), (0.9, 0.95, 0.4), (0.8, 0.97, 0.0), (0.99, 0.9, 0.0)):
-        found = steps_affordable(target, r, rho)
-        if isinstance(found, bool) or not isinstance(found, int | np.integer):
-            return WHOLE
-        s = r + (1 - r) * rho
-        exact = _steps(target, s)
-        if found == math.floor(exact):
-            continue
-        if found == math.ceil(exact):
-            return ROUNDED_UP
-        known = {
-            NO_RECOVERY: _steps(target, r),
-            ADDED: _steps(target, r + rho) if r + rho < 1 else math.inf,
-            IN_PROPORTION: (1 - target) / (1 - s),
-            UPSIDE_DOWN: 1 / exact,
-        }
-        for message, value in known.items():
-            if found <= value < found + 1:
-                return message
-        return HORIZON
-    return None
+    found = [steps_affordable(*case) for case in LENGTHS]
+    if any(isinstance(x, bool) or not isinstance(x, int | np.integer) for x in found):
+        return WHOLE
+    exact = [_steps(target, r + (1 - r) * rho) for target, r, rho in LENGTHS]
+    if found == [math.floor(steps) for steps in exact]:
+        return None
+    if all(x in (math.floor(y), math.ceil(y)) for x, y in zip(found, exact, strict=True)):
+        return ROUNDED_UP
+    return next((m for m, steps in _mistaken(exact).items() if _fits(found, steps)), HORIZON)
+
+
+def _mistaken(exact: list[float]) -> dict[str, list[float]]:
+    """What each mistake makes of the cases; NaN where it makes no number of steps."""
+    return {
+        NO_RECOVERY: [_steps(target, r) for target, r, _ in LENGTHS],
+        ADDED: [_steps(t, r + rho) if r + rho < 1 else math.nan for t, r, rho in LENGTHS],
+        IN_PROPORTION: [(1 - t) / ((1 - r) * (1 - rho)) for t, r, rho in LENGTHS],
+        UPSIDE_DOWN: [1 / steps for steps in exact],
+    }
+
+
+def _fits(found: list[int], steps: list[float]) -> bool:
+    """Whether one mistake explains all cases: one alone is often met by chance."""
+    pairs = zip(found, steps, strict=True)
+    return all(math.isnan(y) or x == math.floor(y) for x, y in pairs)
 
 
 LET_THROUGH = "An attempt raised `ToolError`, and your function let it through and gave up."
@@ -304,6 +321,13 @@ def steps_affordable(target, r, rho):
             Wrong(
                 """\
 def steps_affordable(target, r, rho):
+    s = r + (1 - r) * rho
+    return round(np.log(target) / np.log(s))""",
+                ROUNDED_UP,
+            ),
+            Wrong(
+                """\
+def steps_affordable(target, r, rho):
     return int(np.log(target) / np.log(r))""",
                 NO_RECOVERY,
             ),
@@ -327,6 +351,13 @@ def steps_affordable(target, r, rho):
     s = r + (1 - r) * rho
     return int(np.log(s) / np.log(target))""",
                 UPSIDE_DOWN,
+            ),
+            Wrong(
+                """\
+def steps_affordable(target, r, rho):
+    s = r * rho
+    return int(np.log(target) / np.log(s))""",
+                HORIZON,
             ),
             Wrong(
                 """\

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalkit.course.exercises import Exercise, Wrong
+from evalkit.estimates import estimate
 
 SMALLEST, LARGEST = "smallest pass^8", "largest pass^8"
 TWO_KEYS = "Keep the dictionary. Each value is a list of two probabilities between 0 and 1."
@@ -91,6 +92,9 @@ def _chosen(
             return message
     return None
 
+
+#: Lowest pass^8 of twenty tasks that passed all their trials, as the chapter's `estimate` has it.
+LOWEST = estimate({"n": [8] * 20, "c": [8] * 20}, k=8).low
 
 ALL_PASSED = {
     "A": (
@@ -346,7 +350,7 @@ as if each were a task) and `"nothing"`.
         title="A real case: all of them passed",
         minutes=6,
         difficulty=2,
-        prompt="""
+        prompt=f"""
 Somebody had ten results, all 1, and asked a library for a bootstrap interval of their mean. It
 stopped with an error. They asked for a clearer error, or for an interval of no width, so that the
 program would go on ([issue](https://github.com/scipy/scipy/issues/14804), 2021).
@@ -357,7 +361,9 @@ tasks like these?
 - `"A"`: 1.00, in [1.00, 1.00]; each resample of the twenty tasks gives 1.
 - `"B"`: 1.00, and no interval; twenty equal values say nothing about the error.
 - `"C"`: 1.00, in [0.98, 1.00]; 160 trials without a failure.
-- `"D"`: 1.00, in [0.82, 1.00]; 20 tasks without a failure.
+- `"D"`: 1.00, in [{LOWEST:.2f}, 1.00]; 20 tasks without a failure.
+
+(The interval of C or D is what `estimate` makes of so many tasks, each with one result.)
 """,
         answer="all_passed",
         stub="all_passed = ...",

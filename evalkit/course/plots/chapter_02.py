@@ -197,7 +197,8 @@ def _matrix(axes: Axes, failed: pd.DataFrame, wrong: pd.DataFrame) -> None:
         x, y, marker="s", s=260, facecolor="none", edgecolor=COLOURS["failure"], linewidth=2.5
     )
     axes.set_yticks(range(len(failed)), list(failed.index))
-    axes.set_xticks(range(failed.shape[1]), list(failed.columns), fontsize=9)
+    heads = [name.replace(" ", "\n") for name in failed.columns]
+    axes.set_xticks(range(failed.shape[1]), heads, fontsize=9)
     axes.xaxis.tick_top()
     axes.tick_params(length=0, colors=INK)
     axes.grid(visible=False)
@@ -229,9 +230,9 @@ def draw_rules(figure: Figure, **chosen: str) -> View:
         columns[name] = pd.Series(np.nan, GOOD.index) if off else fails(name, options[name])
     failed = pd.DataFrame(columns)
     together = failed.eq(True).any(axis=1)
-    failed["together"] = together
+    failed["verdict"] = together
     wrong = pd.DataFrame(False, index=failed.index, columns=failed.columns)
-    wrong["together"] = together == GOOD
+    wrong["verdict"] = together == GOOD
     _matrix(new_axes(figure, x="", y=""), failed, wrong)
     caught, alarms = int((together & ~GOOD).sum()), int((together & GOOD).sum())
     number = sum(option != OFF for option in options.values())
@@ -245,7 +246,7 @@ def draw_rules(figure: Figure, **chosen: str) -> View:
 
 def _told(failed: pd.DataFrame, together: pd.Series) -> pd.DataFrame:
     """One row an episode: what it should get, what it gets, and who fails it."""
-    by = failed.drop(columns="together").eq(True)
+    by = failed.drop(columns="verdict").eq(True)
     verdicts = {
         "episode": list(failed.index),
         "should": ["pass" if good else "fail" for good in GOOD],
@@ -270,7 +271,7 @@ def rules_panel() -> Panel:
 
 def draw_estimates(figure: Figure, table: pd.DataFrame, truth: float) -> None:
     """Estimates of one rate with their intervals, in percent, beside the true one."""
-    axes = new_axes(figure, x="episodes that keep the rules (%)", y="")
+    axes = new_axes(figure, x="truly good episodes (%)", y="")
     y = np.arange(len(table))
     ends = [table["estimate"] - table["low"], table["high"] - table["estimate"]]
     axes.errorbar(
@@ -284,9 +285,9 @@ def draw_estimates(figure: Figure, table: pd.DataFrame, truth: float) -> None:
     figure.subplots_adjust(left=0.24, right=0.97, top=0.98, bottom=0.2)
 
 
-def draw_liking(figure: Figure, judged: pd.DataFrame) -> None:
-    """The judged rate of each agent (in percent) against the judge's liking of its reports."""
-    axes = new_axes(figure, x="lift for a long, confident report (points)", y="judged to pass (%)")
+def draw_lift(figure: Figure, judged: pd.DataFrame) -> None:
+    """The judged rate of each agent (in percent) against the lift of a showy report."""
+    axes = new_axes(figure, x="lift of a showy report (points)", y="judged to pass (%)")
     for name, key in ((CAREFUL.name, "careful"), (AGGRESSIVE.name, "aggressive")):
         axes.plot(judged.index, judged[name], color=COLOURS[key], linewidth=2)
         last = float(judged[name].iloc[-1])

@@ -147,12 +147,14 @@ def _values(axes: Axes, n: int, without: float, success: float) -> None:
     paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.5}
     apart = success - without > 9
     high = f"{percent(success / 100)} with recovery" if success > without else ""
-    low = percent(without / 100) + (" without" if high else "")
+    low = percent(without / 100) + ("\nwithout" if high else "")
     if high:
         height = min(success + 5, 98)
         label(axes, n + gap, height, high, ha=side, fontweight="bold", bbox=paper)
     if apart or not high:
-        label(axes, n + gap, max(without - 3, 4), low, ha=side, bbox=paper)
+        # Below the curve and to its left, where no other curve is, if there is room for the text.
+        side, gap = ("right", -1.5) if n > 0.14 * LONGEST else (side, gap)
+        label(axes, n + gap, max(without - 8, 7), low, ha=side, bbox=paper)
 
 
 def percent(share: float) -> str:

@@ -71,11 +71,13 @@ def draw_surface(figure: Figure) -> None:
     axes.set_yticks(list(NINES)[:4], list(NINES.values())[:4])
     arrow = {"arrowstyle": "->", "color": COLOURS["truth"], "linewidth": 1.5, "shrinkB": 6}
     axes.annotate("", xy=(160, 2), xytext=(20, 2), arrowprops=arrow)
-    for k, place, side in ((1, 17.5, "right"), (8, 183, "left")):
+    # The labels stand between the lines; the second has room only below them all.
+    for k, x, y, side in ((1, 17.5, 2.12, "left"), (8, 960, 1.42, "right")):
         axes.plot([20 * k], [2], "o", color=COLOURS["truth"], markersize=7)
         text = f"20 × {k}: {step_pass_hat_k(0.99, 20, k):.1%}"
-        written = label(axes, place, 2.02, text, ha=side, weight="bold")
+        written = label(axes, x, y, text, ha=side, weight="bold")
         written.set_path_effects([withStroke(linewidth=3, foreground=PAPER)])
+    axes.annotate("", xy=(160, 2), xytext=(500, 1.48), arrowprops={"arrowstyle": "-", "shrinkB": 5})
 
 
 def draw_nines(figure: Figure, nines: ArrayLike, alone: ArrayLike, limited: ArrayLike) -> None:

@@ -50,18 +50,6 @@ def draw_jensen(figure: Figure, p: ArrayLike, k: int) -> None:
     axes.set_ylim(-0.07, 1.02)
 
 
-def draw_tasks(figure: Figure, suite: Suite) -> None:
-    """Draw how many tasks of a suite have which success probability.
-
-    Parameters
-    ----------
-    figure : Figure
-        Empty.
-    suite : Suite
-    """
-    _histogram(new_axes(figure, x="success probability P of a task", y="tasks"), suite)
-
-
 def draw_curves(figure: Figure, suite: Suite, k: int) -> None:
     """Draw pass^1 to pass^k of a suite beside what two shortcuts make of it.
 
@@ -104,29 +92,6 @@ def draw_noise(figure: Figure, estimates: Mapping[str, ArrayLike], truth: float)
     axes.set_xlim(0, 0.26)
 
 
-def draw_places(figure: Figure, places: pd.DataFrame) -> None:
-    """Draw at which percentile of the redraws two suites stand, figure by figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        Empty.
-    places : DataFrame
-        One row a quantity, columns note and ours, in percentiles.
-    """
-    axes = new_axes(figure, x="percentile among the redrawn suites", y="")
-    figure.subplots_adjust(left=0.4, top=0.9)
-    rows = np.arange(len(places))[::-1]
-    axes.axvspan(2.5, 97.5, color=COLOURS["neutral"], alpha=0.15, linewidth=0)
-    apart = int(np.argmax(abs(places["note"] - places["ours"])))  # there the labels have room
-    for column, marker, colour in (("note", "D", "note"), ("ours", "o", "truth")):
-        axes.plot(places[column], rows, marker, color=COLOURS[colour], markersize=8)
-        label(axes, float(places[column].iloc[apart]) + 2.5, rows[apart], column, COLOURS[colour])
-    axes.set_yticks(rows, list(places.index))
-    axes.set_xlim(0, 100)
-    axes.set_ylim(-0.6, len(places) - 0.4)
-
-
 def draw_coverage(figure: Figure, coverage: pd.DataFrame) -> None:
     """Draw how often three intervals hold the truth, regime by regime.
 
@@ -140,11 +105,11 @@ def draw_coverage(figure: Figure, coverage: pd.DataFrame) -> None:
     axes = new_axes(figure, x="intervals that hold the truth (%)", y="")
     figure.subplots_adjust(left=0.36, top=0.93)
     rows = np.arange(len(coverage))[::-1]
-    axes.axvline(95, color=COLOURS["truth"], linewidth=1)
+    axes.plot([95, 95], [-0.6, len(coverage) - 0.5], color=COLOURS["truth"], linewidth=1)
     for column, marker, colour, place in (
-        ("wilson", "o", "pass_hat", 97),
+        ("wilson", "o", "pass_hat", 96),
         ("normal", "s", "neutral", 72),
-        ("pooled p^k", "X", "failure", 4),
+        ("pooled p^k", "X", "failure", 10),
     ):
         axes.plot(100 * coverage[column], rows, marker, color=COLOURS[colour], markersize=7)
         label(axes, place, len(coverage) - 0.2, column, COLOURS[colour], ha="center")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.text import Text
 
@@ -19,9 +18,7 @@ from evalkit.course.plots.chapter_08 import (
     draw_jensen,
     draw_noise,
     draw_pairs,
-    draw_places,
     draw_plan,
-    draw_tasks,
     plan_panel,
 )
 from evalkit.estimates import estimate
@@ -148,13 +145,6 @@ def test_the_chord_lies_above_the_curve_by_what_its_labels_say() -> None:
     assert {"mean of the two: 33.2%", "P^8 of their mean: 1.7%"} <= set(texts(figure))
 
 
-def test_the_histogram_of_a_suite_holds_all_its_tasks() -> None:
-    figure = new_figure()
-    suite = draw_suite(np.random.default_rng(0))
-    draw_tasks(figure, suite)
-    assert figure.axes[0].patches[0].get_data().values.sum() == suite.success.size
-
-
 def test_the_curves_are_the_truth_the_power_and_the_homogeneous_model() -> None:
     figure = new_figure()
     suite = draw_suite(np.random.default_rng(0))
@@ -171,15 +161,6 @@ def test_the_bars_of_the_noise_add_up_to_all_experiments() -> None:
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     assert sum(heights) == pytest.approx(200)  # 100% of each
     assert "truth 0.120" in texts(figure)
-
-
-def test_places_are_drawn_at_their_percentiles() -> None:
-    figure = new_figure()
-    places = pd.DataFrame({"note": [10.0, 60.0], "ours": [90.0, 50.0]}, index=["a", "b"])
-    draw_places(figure, places)
-    note, ours = figure.axes[0].lines
-    assert note.get_xdata().tolist() == [10, 60]
-    assert ours.get_xdata().tolist() == [90, 50]
 
 
 def test_coverage_is_drawn_in_percent_with_the_regimes_in_words() -> None:
