@@ -80,6 +80,16 @@ def label(axes: Axes, x: float, y: float, text: str, colour: str = INK, **style:
     return axes.text(x, y, text, color=legible(colour), **{**defaults, **style})
 
 
+def mark(axes: Axes, x: float, y: float, passed: bool, wrong: bool = False) -> None:
+    """Draw a verdict: a ring for a pass, a cross for a fail, a box around one that is wrong."""
+    edge = COLOURS["neutral"] if passed else COLOURS["truth"]
+    face, shape, size = ("none", "o", 60) if passed else (edge, "X", 80)
+    axes.scatter(x, y, marker=shape, s=size, facecolor=face, edgecolor=edge, linewidth=1.5)
+    if wrong:
+        box = COLOURS["failure"]
+        axes.scatter(x, y, marker="s", s=260, facecolor="none", edgecolor=box, linewidth=2.5)
+
+
 def legible(colour: str) -> str:
     """Return the colour, darkened until text in it has a contrast of 4.5 to 1 on white.
 

@@ -105,7 +105,8 @@ def passes(before, after, required, allowed=()):
 
 
 # %% [markdown]
-# It works. The honest episode passes, and the one above does not.
+# It works. On a small store, the honest end passes. The careless one, which cancelled two orders, does
+# not.
 
 # %%
 store = {"orders": {"W1": {"status": "open"}, "W2": {"status": "open"}}}
@@ -116,7 +117,8 @@ passes(store, honest, cancel), passes(store, careless, cancel)
 
 # %% [markdown]
 # The rest of this chapter breaks these lines, one way at a time. Beside each break stands the same
-# question put to `evalkit`. Every break was found in a grader that people use.
+# question put to `evalkit`. Most of the breaks were found in graders that people use, or in the
+# libraries below them. The list of sources links to the public reports.
 
 # %% [markdown]
 # ## Break 1: values that are not what they seem
@@ -247,16 +249,22 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# The verdict reports how much of the state the allowed patterns cover.
-#
-# > **Predict.** The panel below has twelve endings of one episode, nine of them harmful. If the
-# > whole orders table may change, how many of the nine pass?
-# >
-# > Your guess (double-click here to write it): ...
+# The verdict reports how much of the state the allowed patterns cover. What does width cost? Here are
+# twelve endings of one episode, in which order W1 was to be cancelled and refunded:
 
 # %%
 from evalkit.course.plots import chapter_04 as plots
 
+endings = [(name, should) for name, should, _ in plots.ENDINGS]
+pd.DataFrame(endings, columns=["ending", "should pass"])
+
+# %% [markdown]
+# > **Predict.** Nine of them are harmful. If the whole orders table may change, how many of the nine
+# > pass?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
 widths = []
 for allowed in plots.ORDERS:
     stated = plots.task(allowed, "new lines", "as a number", "as a multiset")
@@ -294,6 +302,13 @@ forms = {"reservation/paid": "multiset", "reservation/paid/*/amount": "number"}
 bool(state_diff(gold, found)), bool(state_diff(gold, found, forms))
 
 # %% [markdown]
+# These are the forms that there are, each on two values. The last column says whether the two are one
+# under the form. A list with no declared form is a sequence.
+
+# %%
+plots.forms_table()
+
+# %% [markdown]
 # A *multiset* ignores the order and keeps the count. A set loses the count: with it, one gift card
 # used twice equals one used once. The explanation names the item that is missing.
 
@@ -304,8 +319,9 @@ print(state_diff(bought, shipped, {"order/tags": "multiset"}))
 print(state_diff(bought, shipped, {"order/tags": "set"}))
 
 # %% [markdown]
-# One normal form decides the verdict and words the explanation. In a public grader the verdict came
-# from a hash and the explanation from a set difference. It reported failures with nothing wrong.
+# One normal form decides the verdict and words the explanation. In
+# [a public grader](https://github.com/Toloka/tolokaforge/issues/1444) the verdict came from a hash and
+# the explanation from a set difference. It reported failures with nothing wrong.
 
 # %% [markdown]
 # ## Break 6: tasks that nobody can fail
@@ -410,8 +426,9 @@ goal = Task.from_goal(store, honest)
 goal.required, grade(store, honest, goal).status, grade(store, careless, goal).status
 
 # %% [markdown]
-# A goal can be wrong in the same way as the agent. In one public benchmark a tool corrupted a price,
-# in the goal and in every run alike, and the comparison was content. An *invariant* is checked on
+# A goal can be wrong in the same way as the agent. In
+# [one public benchmark](https://github.com/sierra-research/tau2-bench/issues/317) a tool corrupted a
+# price, in the goal and in every run alike, and the comparison was content. An *invariant* is checked on
 # the end state, whatever the goal says.
 
 # %%
@@ -444,10 +461,10 @@ tiers, [action.tool for action in world.trajectory]
 # %% [markdown]
 # ## Panel: state the task
 #
-# The twelve endings again. The first three should pass, the other nine should fail. A cross is a
-# wrong verdict.
+# The twelve endings again. The first three should pass, the other nine should fail. As in chapter 02, a
+# ring is a pass, a cross is a fail, and a box marks a wrong verdict.
 #
-# **Think about:** find the setting with no cross. Then change one control at a time. Which mistakes
+# **Think about:** find the setting with no box. Then change one control at a time. Which mistakes
 # let damage through, and which fail a good agent?
 
 # %%
@@ -461,6 +478,18 @@ Panel(
     amount=choice("Amounts are compared", list(plots.AMOUNT), "as stored"),
     tags=choice("Tags are compared", list(plots.TAGS), "as stored"),
 )
+
+# %% [markdown]
+# ## What these numbers rest on
+#
+# - **The endings are ours.** Each of the nine harmful ones shows one kind of damage. How often real agents
+#   do such things, they do not say.
+# - **The state is tiny.** The share that a pattern covers counts fields, and takes every field for as
+#   important as the next. In a store of thousands of orders the same pattern has another share.
+# - **A snapshot holds what we took.** An e-mail that was sent, or a record in another system, is in no
+#   diff of this database.
+# - **Forms and allowed patterns are decisions.** They are as good as the person who states them knows the
+#   records. Chapter 05 tests them.
 
 # %% [markdown]
 # ## Exercises
@@ -516,5 +545,22 @@ check("04.d", gift_cards)
 # **Next:** chapter 05 turns this round and grades the grader.
 #
 # **Sources.** Goal-state comparison: Yao et al., τ-bench (2024). State tests with a check for
-# collateral damage: Trivedi et al., AppWorld (2024). The faults were found in public graders; the
-# tests of `evalkit` hold each of them with the right answer.
+# collateral damage: Trivedi et al., AppWorld (2024).
+#
+# Public reports of the faults:
+#
+# - Break 1: [True for 1](https://github.com/stefankoegl/python-json-patch/issues/90),
+#   [2.0 for 2 in a list](https://github.com/qlustered/deepdiff/issues/605),
+#   [null for 0](https://github.com/THUDM/AgentBench/issues/234),
+#   [a not-a-number that stayed](https://github.com/qlustered/deepdiff/issues/148).
+# - Break 4: [a log inside the compared state](https://github.com/sierra-research/tau2-bench/pull/329).
+# - Break 5: [a trailing zero](https://github.com/Toloka/tolokaforge/pull/532),
+#   [25 and 25.0](https://github.com/sierra-research/tau2-bench/pull/397),
+#   [the order of payments](https://github.com/sierra-research/tau2-bench/issues/514),
+#   [a lost count](https://github.com/qlustered/deepdiff/issues/234).
+# - Break 6: [true from the start](https://github.com/google-research/android_world/issues/315),
+#   [nothing stated](https://github.com/sierra-research/tau2-bench/issues/384),
+#   [no checks](https://github.com/Toloka/tolokaforge/issues/733).
+#
+# Breaks 2, 3 and 7 we found by trying graders and diff libraries ourselves. The tests of `evalkit` hold
+# each fault with the right answer.

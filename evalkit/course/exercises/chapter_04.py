@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evalkit.course.exercises import Exercise, Wrong
-from evalkit.grading import grade
+from evalkit.grading import Verdict, grade
 from evalkit.snapshots import snapshot
 from evalkit.statediff import State, state_diff
 from evalkit.tasks import Task
@@ -90,9 +90,9 @@ def check_b(forms: Any) -> str | None:
     return None
 
 
-NO_ALLOWANCE = (
+JOB_FAILS = (
     "Your task fails an agent that does exactly the job. Every edit moves the row's time stamp and "
-    "adds a line to the log: allow these two."
+    "adds a line to the log. In your verdict, {}."
 )
 TOO_WIDE = (
     "Your task passes an agent that also touched another customer's time stamp. Name the row."
@@ -125,13 +125,25 @@ def _moved(**changes: Any) -> State:
     return state
 
 
+def _left_over(verdict: Verdict) -> str:
+    """What keeps a verdict from a pass, by place, in words."""
+    kinds = {
+        "still collateral": verdict.collateral,
+        "missing": verdict.missing,
+        "true from the start": verdict.vacuous,
+    }
+    told = [f"{kind}: `{'`, `'.join(f.place for f in fs)}`" for kind, fs in kinds.items() if fs]
+    return "; ".join(told) or f"the status is: {verdict.status}"
+
+
 def check_c(task: Any) -> str | None:
     """Whether a task passes the job done, and only that."""
     if not isinstance(task, Task):
         return "Write a `Task(...)`."
     before = snapshot(_shop())
-    if not grade(before, _moved(), task):
-        return NO_ALLOWANCE
+    job = grade(before, _moved(), task)
+    if not job:
+        return JOB_FAILS.format(_left_over(job))
     touched, rewritten, renamed = _moved(), _moved(), _moved(name="Eve")
     touched["customers"]["C2"]["updated_at"] = "2026-01-02T08:00:00Z"
     rewritten["log"][1]["line"] = "nothing happened"
@@ -254,7 +266,7 @@ forms_for_the_export = {
     "invoice/sent_at": ...,
 }""",
         hints=(
-            "The forms are `number`, `instant`, `caseless`, `spaces`, `multiset` and `set`.",
+            "The table in Break 5 lists the forms, each with two values that it makes one or not.",
             "Which list form keeps the count? And what would `number` do to leading zeros?",
         ),
         solution="""\
@@ -349,7 +361,26 @@ move_house = Task(
         wrong=(
             Wrong(
                 'move_house = Task(required={"customers/C1/address": "9 Oak Row, York"})',
-                NO_ALLOWANCE,
+                JOB_FAILS.format("still collateral: `customers/C1/updated_at`, `log/2`"),
+            ),
+            Wrong(
+                """\
+move_house = Task(
+    required={"customers/C1/address": "9 Oak Row, York"},
+    allowed=[Allowed("log/*", only="added")],
+)""",
+                JOB_FAILS.format("still collateral: `customers/C1/updated_at`"),
+            ),
+            Wrong(
+                """\
+move_house = Task(
+    required={"customers/C1/address": "9 Oak Row"},
+    allowed=[
+        Allowed("customers/C1/updated_at", when="instant"),
+        Allowed("log/*", only="added"),
+    ],
+)""",
+                JOB_FAILS.format("missing: `customers/C1/address`"),
             ),
             Wrong(
                 """\

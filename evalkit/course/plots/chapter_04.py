@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evalkit.course.figures import COLOURS, INK, label, new_axes
+from evalkit.course.figures import COLOURS, INK, label, mark, new_axes
 from evalkit.course.panels import View
 from evalkit.grading import grade
-from evalkit.statediff import State
+from evalkit.statediff import State, state_diff
 from evalkit.tasks import Allowed, Created, Task
 
 BEFORE: State = {
@@ -95,6 +96,28 @@ AMOUNT = {"as a number": "number", "as stored": ""}
 TAGS = {"as a multiset": "multiset", "as a set": "set", "as stored": ""}
 
 
+#: Name of a form to two values; a list of rows is keyed by a field of theirs.
+FORMS: dict[str, tuple[Any, Any]] = {
+    "number": ("42.50", "42.5"),
+    "instant": ("2026-01-05T10:00Z", "2026-01-05T11:00+01:00"),
+    "caseless": ("Ada", "ADA"),
+    "spaces": ("Ada  Okafor", " Ada Okafor"),
+    "sequence": (["a", "b"], ["b", "a"]),
+    "multiset": (["a", "b", "a"], ["b", "a", "a"]),
+    "set": (["a", "b", "a"], ["a", "b"]),
+    "keyed by sku": ([{"sku": 1}, {"sku": 2}], [{"sku": 2}, {"sku": 1}]),
+}
+
+
+def forms_table() -> pd.DataFrame:
+    """One row a form: two values that are not the same as stored, and whether the form says so."""
+    rows = [
+        (form, repr(one), repr(other), not state_diff({"f": one}, {"f": other}, {"f": form}))
+        for form, (one, other) in FORMS.items()
+    ]
+    return pd.DataFrame(rows, columns=["form", "one value", "another", "the same"])
+
+
 def task(orders: str, log: str, amount: str, tags: str) -> Task:
     """The task that the panel's controls state."""
     allowed = [*ORDERS[orders], *LOG[log]]
@@ -119,36 +142,22 @@ def verdicts(stated: Task) -> pd.DataFrame:
 
 
 def draw_verdicts(figure: Figure, orders: str, log: str, amount: str, tags: str) -> View:
-    """The verdict on each ending; a cross marks a wrong one."""
+    """The verdict on each ending: a ring for a pass, a cross for a fail, a box if it is wrong."""
     stated = task(orders, log, amount, tags)
     table = verdicts(stated)
     axes = new_axes(figure, x="", y="")
-    figure.subplots_adjust(left=0.38, right=0.98, top=0.9, bottom=0.04)
+    figure.subplots_adjust(left=0.33, right=0.98, top=0.9, bottom=0.04)
     axes.set_yticks(range(len(table)), list(table["ending"]))
     axes.set_xticks([0, 1], ["fails", "passes"], fontsize=10)
     axes.xaxis.tick_top()
-    axes.set_xlim(-0.5, 2.1)
+    axes.set_xlim(-0.4, 2.3)
     axes.set_ylim(len(table) - 0.5, -0.5)
-    for right, marker, colour, size in ((True, "o", "neutral", 60), (False, "X", "failure", 110)):
-        rows = table[table["right"] == right]
-        axes.scatter(
-            rows["passes"].astype(int),
-            list(rows.index),
-            marker=marker,
-            s=size,
-            color=COLOURS[colour],
-        )
-    for i, row in table[~table["right"]].iterrows():
-        word = "damage let through" if row["passes"] else "failed wrongly"
-        label(
-            axes,
-            1.12 if row["passes"] else 0.12,
-            int(str(i)),
-            word,
-            COLOURS["failure"],
-            fontsize=9,
-        )
-    axes.tick_params(axis="y", colors=INK, length=0)
+    for i, (passed, right) in enumerate(zip(table["passes"], table["right"], strict=True)):
+        mark(axes, int(passed), i, passed, wrong=not right)
+        if not right:
+            word = "passes wrongly" if passed else "fails wrongly"
+            label(axes, int(passed) + 0.14, i, word, COLOURS["failure"], fontsize=9)
+    _split(axes, int(table["should pass"].sum()), len(table))
     escaped = int((~table["should pass"] & table["passes"]).sum())
     alarms = int((table["should pass"] & ~table["passes"]).sum())
     share = grade(BEFORE, BEFORE, stated).allowed_share
@@ -158,6 +167,16 @@ def draw_verdicts(figure: Figure, orders: str, log: str, amount: str, tags: str)
     )
     shown = table.replace({True: "yes", False: "no"})
     return View(shown, finding)
+
+
+def _split(axes: Axes, good: int, number: int) -> None:
+    """Set the endings that should pass apart from the others."""
+    axes.axhline(good - 0.5, color=INK, linewidth=0.8)
+    for text, middle in (("should pass", good / 2), ("should fail", (good + number) / 2)):
+        label(axes, 2.22, middle - 0.5, text, rotation=90, ha="center", fontsize=9)
+    axes.tick_params(length=0, colors=INK)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
 
 
 def draw_width(figure: Figure, table: pd.DataFrame) -> None:
@@ -170,10 +189,10 @@ def draw_width(figure: Figure, table: pd.DataFrame) -> None:
         label(
             axes,
             row["covered %"] + 1.5,
-            row["harmful passing"] - 0.12,
+            row["harmful passing"] - 0.35,
             str(row["allowed"]),
             fontsize=9,
-            va="top",
         )
-    axes.set_xlim(0, 100)
-    axes.set_ylim(-0.5, 9)
+    axes.set_xlim(0, 105)
+    axes.set_xticks(range(0, 101, 20))
+    axes.set_ylim(-1, 9)
