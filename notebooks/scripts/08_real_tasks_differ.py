@@ -541,7 +541,7 @@ stated.round(3).round({"percentile of note": 0, "percentile of ours": 0})
 
 # %% [markdown]
 # Both suites are ordinary members of one family, and the order of the three is no matter of luck.
-# Chapter 14 has the note's other figures.
+# Chapter 14 has the source note's other figures.
 #
 # - **Tasks are drawn at random**, and r and n of a task have nothing to do with each other. An interval
 #   for new tasks means tasks found in the same way: a suite of picked cases has no such meaning.
