@@ -13,7 +13,7 @@
 #
 # You will be able to
 #
-# - find, for each number of the note, the one line that computes ours;
+# - find, for each number of the source note, the one line that computes ours;
 # - say when two numbers that chance had a part in agree;
 # - change a seed and know what may move, and what may not.
 #
@@ -37,8 +37,8 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## What is compared
 #
-# The course follows a note on the evaluation of agents: *Evaluating tool-using agents: outcomes,
-# trajectories, state diffs and pass^k*. The note states its numbers. We compute each of them afresh
+# The course follows the source note, *Evaluating tool-using agents: outcomes, trajectories, state
+# diffs and pass^k*. It states its numbers. We compute each of them afresh
 # and set the two side by side. A program does the comparing, not a reader's eye.
 
 # %%
@@ -53,8 +53,8 @@ len(everything)
 #
 # - An **input** is a choice, such as how many episodes are drawn. Ours must be the same.
 # - A **closed form** follows from a formula. Ours must be equal in every digit that is printed.
-# - A **simulated** number has chance in it. It would differ if the note's authors drew again. Ours
-#   must lie within three standard errors, or the note's must lie in the middle 99.7% of our redraws.
+# - A **simulated** number has chance in it. It would differ if its authors drew again. Ours
+#   must lie within three standard errors, or the source note's must lie in the middle 99.7% of our redraws.
 
 # %%
 import pandas as pd
@@ -96,7 +96,7 @@ plots.draw_differences(figure, everything, list(apart))
 agree = (every_row["agrees"] == "yes").sum()
 captioned(
     figure,
-    caption=f"{agree} of {len(every_row)} numbers agree with the note; "
+    caption=f"{agree} of {len(every_row)} numbers agree with the source note; "
     f"the furthest lies {apart.abs().max():.1f} standard errors away.",
     alt="A row for each number; all marks lie inside the band of three standard errors.",
 )
@@ -133,12 +133,12 @@ with pd.option_context("display.max_colwidth", None):
 # %% [markdown]
 # ## Where the note and we differ
 #
-# Agreement within chance is not equality. Three things are ours and not the note's:
+# Agreement within chance is not equality. Three things are ours and not the source note's:
 #
-# - the claim rates of the two agents in chapter 01, which the note does not state;
+# - the claim rates of the two agents in chapter 01, which it does not state;
 # - the number of actions in an episode, chosen so that the collateral comes out (chapter 01);
-# - the suite of chapter 08, of which the note gives the averages and not the tasks. There we say at
-#   which percentile of our redraws the note's figures fall.
+# - the suite of chapter 08, of which the source note gives the averages and not the tasks. The table
+#   says at which percentile of our redraws its figures fall.
 
 # %% [markdown]
 # ## Key points
@@ -150,4 +150,4 @@ with pd.option_context("display.max_colwidth", None):
 #
 # **Next:** back to [00](00_start_here.ipynb), or to your own agent.
 #
-# **Sources.** The note named above. Its own sources are listed in the chapters that use them.
+# **Sources.** The source note named above. Its own sources are listed in the chapters that use them.
