@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from numpy.typing import ArrayLike
 
 # Okabe and Ito's palette, which readers with any colour vision can tell apart.
 # One meaning keeps one colour through all chapters.
@@ -80,8 +81,8 @@ def label(axes: Axes, x: float, y: float, text: str, colour: str = INK, **style:
     return axes.text(x, y, text, color=legible(colour), **{**defaults, **style})
 
 
-def mark(axes: Axes, x: float, y: float, passed: bool, wrong: bool = False) -> None:
-    """Draw a verdict: a ring for a pass, a cross for a fail, a box around one that is wrong."""
+def mark(axes: Axes, x: ArrayLike, y: ArrayLike, passed: bool, wrong: bool = False) -> None:
+    """Draw verdicts: a ring for a pass, a cross for a fail, a box around those that are wrong."""
     edge = COLOURS["neutral"] if passed else COLOURS["truth"]
     face, shape, size = ("none", "o", 60) if passed else (edge, "X", 80)
     axes.scatter(x, y, marker=shape, s=size, facecolor=face, edgecolor=edge, linewidth=1.5)

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evalkit.course.figures import COLOURS, INK, label, new_axes
+from evalkit.course.figures import COLOURS, INK, label, mark, new_axes
 from evalkit.course.panels import Panel, View, choice
 from evalkit.grading import grade
 from evalkit.process import Action, Rule, at_most, in_order, no_argument, no_damage_undone, only
@@ -185,17 +185,12 @@ def draw_graders(figure: Figure, passed: pd.DataFrame) -> None:
 
 def _matrix(axes: Axes, failed: pd.DataFrame, wrong: pd.DataFrame) -> None:
     """Episodes by graders; a column that is all NaN is switched off."""
-    shapes = {"pass": ("o", 60, "neutral"), "fail": ("X", 80, "truth"), "off": ("_", 30, "neutral")}
-    kinds = failed.map(lambda cell: "off" if pd.isna(cell) else "fail" if cell else "pass")
-    for kind, (marker, size, colour) in shapes.items():
-        y, x = np.nonzero((kinds == kind).to_numpy())
-        face = "none" if kind == "pass" else COLOURS[colour]
-        edge = None if kind == "off" else COLOURS[colour]
-        axes.scatter(x, y, marker=marker, s=size, facecolor=face, edgecolor=edge, linewidth=1.5)
-    y, x = np.nonzero(wrong.to_numpy())
-    axes.scatter(
-        x, y, marker="s", s=260, facecolor="none", edgecolor=COLOURS["failure"], linewidth=2.5
-    )
+    for no in (False, True):
+        for off in (False, True):
+            y, x = np.nonzero(((failed == no) & (wrong == off)).to_numpy())
+            mark(axes, x, y, passed=not no, wrong=off)
+    y, x = np.nonzero(failed.isna().to_numpy())
+    axes.scatter(x, y, marker="_", s=30, color=COLOURS["neutral"])
     axes.set_yticks(range(len(failed)), list(failed.index))
     heads = [name.replace(" ", "\n") for name in failed.columns]
     axes.set_xticks(range(failed.shape[1]), heads, fontsize=9)

@@ -112,14 +112,18 @@ def test_every_form_of_every_rule_draws() -> None:
             assert len(panel.view.table) == len(plots.ROUTES)
 
 
+def marks_of_size(figure: Figure, size: int) -> np.ndarray:
+    """The places of all marks of one size: 60 for a ring, 80 for a cross, 260 for a box."""
+    groups = [c for c in figure.axes[0].collections if list(c.get_sizes()) == [size]]
+    return np.concatenate([np.asarray(group.get_offsets()) for group in groups])
+
+
 def test_passes_fails_and_wrong_verdicts_have_marks_of_their_own() -> None:
     passed = pd.DataFrame({"a": plots.GOOD, "b": ~plots.GOOD})
     figure = new_figure()
     plots.draw_graders(figure, passed)
-    marks = [len(points.get_offsets()) for points in figure.axes[0].collections]
-    assert marks == [10, 10, 0, 10]  # rings, crosses, switched off, boxes
-    boxed = np.asarray(figure.axes[0].collections[-1].get_offsets())
-    assert set(boxed[:, 0]) == {1}
+    assert [len(marks_of_size(figure, size)) for size in (60, 80, 260)] == [10, 10, 10]
+    assert set(marks_of_size(figure, 260)[:, 0]) == {1}
 
 
 @pytest.mark.parametrize(("chosen", "boxes"), [(OFF, 6), (RIGHT, 0)])
@@ -128,7 +132,7 @@ def test_the_panel_boxes_what_is_wrong_in_its_last_column(
 ) -> None:
     figure = new_figure()
     plots.draw_rules(figure, **chosen)
-    boxed = np.asarray(figure.axes[0].collections[-1].get_offsets())
+    boxed = marks_of_size(figure, 260)
     assert len(boxed) == boxes
     assert set(boxed[:, 0]) <= {len(plots.RULES) + 1}
 
