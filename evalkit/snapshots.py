@@ -5,38 +5,54 @@ A snapshot is a copy. What happens to its source afterwards, in place or not, ne
 A **directory** is ``{name: ...}``, nested as it is; its own fields stand under ``"."``. The fields
 are ``kind`` (file, directory, link, fifo, socket, device), ``mode`` (permissions in octal; on
 Windows only the read-only bit shows), ``sha256`` of a file's content, which is read each time,
-and ``target`` of a link, which is never followed. Owners, times and other attributes are left
-out. Close the databases in it first: on Unix, reading a file makes the process's own connections
-to it lose their locks.
+and ``target`` of a link. A link inside is never followed. The source itself may be one, as a
+caller's path often is: it is followed, and its ``target`` stands under ``"."``, so that a
+directory with a link put in its place is a change. A file above `FILE_BYTES` is not read: it has
+``size`` in place of ``sha256``, and an edit that keeps the size goes unseen. Owners, times and
+other attributes are left out. End the agent's processes first: a directory that is swapped while
+it is read is followed. Close the databases in it, too: on Unix, reading a file makes the
+process's own connections to it lose their locks.
 
-A **data frame** is ``{index label: {column: value}}``. NumPy scalars and pandas times become
-Python values; ``pd.NA``, ``NaT``, and whatever is missing from a text or categorical column
-become None; NaN stays NaN.
+A **JSON or CSV file** is its cells, not how they are written: white space, quotes, line ends and
+blank lines at the end do not count, and a number with a point is the float that any reader makes
+of it. What readers do not agree on is refused: a key that is there twice, NaN, a number too large
+for a float, a byte order mark in JSON. In CSV, where spreadsheets write that mark, it is the field
+``bom`` of a file in a directory. No file above `CELL_BYTES` is read to the cell. Whether a single
+file, a database included, is reached through a link is no part of its state.
+
+A **data frame** is ``{index label: {column: value}}``; see `evalkit.frames`.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
+import math
 import os
 import re
 import sqlite3
 import stat
-import sys
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from io import BufferedReader, StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from evalkit.databases import snapshot_database
+from evalkit.frames import frame_rows, is_frame
 from evalkit.statediff import State
 from evalkit.values import StateError, check_value, show
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: A larger file is not read to the cell: in memory its cells take up to a hundred times as much.
+CELL_BYTES = 2**25
+#: A larger file in a directory is not read at all; a sparse one of any size costs an agent nothing.
+FILE_BYTES = 2**32
 
 
 def snapshot(
@@ -88,11 +104,11 @@ def snapshot(
         raise StateError("cells goes with a directory, which the source is not")
     if isinstance(source, sqlite3.Connection):
         return snapshot_database(source)
-    if _is_frame(source):
-        return dict(check_value(_frame_rows(source, "the data frame")))
+    if is_frame(source):
+        return dict(check_value(frame_rows(source, "the data frame")))
     if isinstance(source, Mapping):
         items = source.items()
-        tables = {k: _frame_rows(v, show(k)) if _is_frame(v) else v for k, v in items}
+        tables = {k: frame_rows(v, show(k)) if is_frame(v) else v for k, v in items}
         return dict(check_value(tables))
     raise StateError(
         f"a {type(source).__name__} is not a source; give a sqlite3.Connection, a path, a mapping"
@@ -115,25 +131,41 @@ def _file(source: str | os.PathLike[str]) -> State:
     if path.suffix.lower() not in _PARSERS:
         return snapshot_database(path)
     try:
-        state = _parse(_content(path), path.suffix)
+        state = _parse(_content(Path(os.path.realpath(path))), path.suffix)
         if type(state) is not dict:
             raise StateError(f"line 1: a state is an object, not a {type(state).__name__}")
+    except OSError as error:
+        raise StateError(f"{path}: cannot be read: {error.strerror}") from error
     except StateError as error:
         raise StateError(f"{path}: {error}") from error
     return state
 
 
+_BOM = "\ufeff"  # the byte order mark
+_SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # which Windows has not
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """A regular file, open for reading; what has taken its place since it was listed is refused."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _SAFE)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is no longer a regular file", str(path))
+        yield file
+
+
 def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise StateError(f"{path}: cannot be read: {error.strerror}") from error
+    with _opened(path) as file:
+        data = file.read(CELL_BYTES + 1)
+    if len(data) > CELL_BYTES:
+        raise StateError(f"is larger than {CELL_BYTES} bytes; load it, and give what you loaded")
+    return data
 
 
 def _parse(data: bytes, suffix: str) -> Any:
     """The cells of a CSV or JSON file; a StateError says which line is wrong, and why."""
     try:
-        return _PARSERS[suffix.lower()](data.decode("utf-8-sig"))
+        return _PARSERS[suffix.lower()](data.decode())
     except StateError:
         raise
     except UnicodeDecodeError as error:
@@ -146,31 +178,43 @@ def _parse(data: bytes, suffix: str) -> Any:
 
 
 def _csv_rows(text: str) -> dict[int, dict[str, str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    lines = StringIO(text.removeprefix(_BOM).rstrip("\r\n"), newline="")
+    reader = csv.reader(lines, strict=True)
     rows: dict[int, dict[str, str]] = {}
+    limit = csv.field_size_limit(CELL_BYTES)
     try:
         columns = next(reader, [])
         if not columns or len(set(columns)) < len(columns):
-            raise StateError("line 1: there is no header, or it names a column twice")
+            raise csv.Error("there is no header, or it names a column twice")
         for row in reader:
             if len(row) != len(columns):
-                found = f"{len(row)} fields under {len(columns)} columns"
-                raise StateError(f"line {reader.line_num}: {found}")
+                raise csv.Error(f"{len(row)} fields under {len(columns)} columns")
             rows[len(rows) + 1] = dict(zip(columns, row, strict=True))
     except csv.Error as error:
-        raise StateError(f"line {reader.line_num}: {error}") from error
+        raise StateError(f"line {reader.line_num or 1}: {error}") from error
+    finally:
+        csv.field_size_limit(limit)
     return rows
 
 
 def _json_value(text: str) -> Any:
     try:
-        value = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(
+            text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
+        )
     except _RepeatedKey as error:
         raise StateError(f"line {_line_of_repeat(text)}: the key {error} is there twice") from None
     return check_value(value)
 
 
 _PARSERS = {".csv": _csv_rows, ".json": _json_value}
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise StateError(f"{show(text)} is no number that both JSON and a float can hold")
+    return value
 
 
 class _RepeatedKey(Exception):
@@ -180,12 +224,13 @@ class _RepeatedKey(Exception):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKey(show(next(key for i, key in enumerate(keys) if key in keys[:i])))
+        counts = Counter(key for key, _ in pairs)
+        raise _RepeatedKey(show(next(key for key, count in counts.items() if count > 1)))
     return found
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|[{}]')
+# Possessive, as a text of millions of characters would be kept in mind one by one.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"(\s*+:)?|[{}]')
 
 
 def _line_of_repeat(text: str) -> int:
@@ -219,10 +264,13 @@ def _directory(folder: Path, below: str, cells: tuple[str, ...]) -> State:
     """The entries of a directory by name; ``below`` is its path under the source, with a slash."""
     try:
         own = _fields(folder.stat())
+        if folder.is_symlink():  # the source may be one, and the caller's own
+            own["target"] = os.readlink(folder)
         names = sorted(os.listdir(folder))
         return {".": own} | {name: _node(folder / name, below + name, cells) for name in names}
     except OSError as error:
-        raise StateError(f"{error.filename}: cannot be read: {error.strerror}") from error
+        name = error.filename or folder
+        raise StateError(f"{name}: cannot be read: {error.strerror}") from error
     except RecursionError:
         raise StateError(f"{folder}: directories are nested too deeply") from None
 
@@ -240,91 +288,26 @@ def _node(path: Path, name: str, cells: tuple[str, ...]) -> State:
         return {"kind": "link", "target": os.readlink(path)}
     if node["kind"] != "file":  # opening a fifo would wait for ever
         return node
-    if any(fnmatchcase(name, pattern) for pattern in cells):
-        return node | _cells(path)
-    with open(path, "rb") as opened:
-        return node | {"sha256": hashlib.file_digest(opened, "sha256").hexdigest()}
+    wanted = any(fnmatchcase(name, pattern) for pattern in cells)
+    return node | (_cells(path) if wanted else _hash(path))
+
+
+def _hash(path: Path) -> State:
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > FILE_BYTES:
+            return {"size": size, "unreadable": f"is larger than {FILE_BYTES} bytes"}
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def _cells(path: Path) -> State:
     """A file's content to the cell; or its hash, and why it cannot be had to the cell."""
-    data = _content(path)
     suffix = path.suffix.lower()
     try:
         if suffix not in _PARSERS:
             raise StateError("is neither a .csv nor a .json file")
-        return {"rows" if suffix == ".csv" else "content": _parse(data, suffix)}
+        data = _content(path)
+        bom = {"bom": True} if data.startswith(_BOM.encode()) else {}
+        return {"rows" if suffix == ".csv" else "content": _parse(data, suffix)} | bom
     except StateError as error:
-        return {"sha256": hashlib.sha256(data).hexdigest(), "unreadable": str(error)}
-
-
-# --- a data frame -------------------------------------------------------------------------
-
-
-def _is_frame(value: Any) -> TypeGuard[pd.DataFrame]:
-    pandas = sys.modules.get("pandas")  # nobody can hold a frame before pandas is imported
-    return pandas is not None and isinstance(value, pandas.DataFrame)
-
-
-def _frame_rows(frame: pd.DataFrame, name: str) -> State:
-    """The rows of a data frame by index label."""
-    import pandas as pd
-
-    labels = [_python(label, f"{name}, index") for label in frame.index]
-    columns = [_python(label, f"{name}, columns") for label in frame.columns]
-    _check_unique(labels, f"{name}, index", "set_index(...) or reset_index(drop=True)")
-    _check_unique(columns, f"{name}, columns", "rename the column")
-    rows: State = {label: {} for label in labels}
-    for i, column in enumerate(columns):
-        series = frame.iloc[:, i]
-        values = series.tolist()
-        if isinstance(series.dtype, pd.StringDtype | pd.CategoricalDtype):
-            gone = series.isna().tolist()
-            values = [None if g else v for g, v in zip(gone, values, strict=True)]
-        for label, value in zip(labels, values, strict=True):
-            rows[label][column] = _python(value, f"{name}, row {label!r}, column {column!r}")
-    return rows
-
-
-def _check_unique(labels: list[Any], where: str, remedy: str) -> None:
-    seen: set[Any] = set()
-    for label in labels:
-        parts = label if isinstance(label, tuple) else (label,)
-        if any(part is None or part != part for part in parts):
-            raise StateError(f"{where}: a label is missing; {remedy}")
-        try:
-            size = len(seen)
-            seen.add(label)
-        except TypeError:
-            raise StateError(f"{where}: {label!r} cannot be a key; {remedy}") from None
-        if len(seen) == size:
-            raise StateError(f"{where}: the label {label!r} is there twice; {remedy}")
-
-
-def _python(value: Any, where: str) -> Any:
-    """A NumPy or pandas scalar as the Python value that says exactly the same."""
-    if value is None or type(value) in (str, int, float, bool):
-        return value
-    import numpy as np
-    import pandas as pd
-
-    if isinstance(value, tuple):
-        return tuple(_python(part, where) for part in value)
-    if isinstance(value, np.datetime64):
-        value = pd.Timestamp(value)
-    elif isinstance(value, np.timedelta64):
-        value = pd.Timedelta(value)
-    if value is pd.NA or value is pd.NaT:
-        return None
-    if isinstance(value, pd.Timestamp | pd.Timedelta):
-        return _python_time(value, where)
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _python_time(value: pd.Timestamp | pd.Timedelta, where: str) -> datetime | timedelta:
-    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
-        raise StateError(f"{where}: {value} has nanoseconds, which Python cannot hold; round it")
-    try:
-        return value.to_pydatetime() if isinstance(value, datetime) else value.to_pytimedelta()
-    except (ValueError, OverflowError) as error:
-        raise StateError(f"{where}: {value}: {error}") from error
+        return {"unreadable": str(error)} | _hash(path)

@@ -5,6 +5,7 @@ import io
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,11 +15,11 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import databases
+from evalkit import databases, dbfiles
 from evalkit.databases import database_diff, snapshot_database
 from evalkit.snapshots import snapshot
 from evalkit.statediff import state_diff
-from evalkit.values import same
+from evalkit.values import StateError, same
 
 # Pairs that SQLite, a collation or Python may hold equal: 1 and 1.0, Bob and bob, 'a' and x'61'.
 NUMBERS = [0, 1, 2, -(2**63), 2**63 - 1, 0.0, -0.0, 1.0, 2.5, -(2.0**63), 2.0**63, float("inf")]
@@ -103,8 +104,106 @@ def test_two_files_differ_as_their_snapshots_do(pairs: list, altered: bool) -> N
             assert equal == (not found)
 
 
+def outcome(read: Callable[[], Any]) -> Any:
+    """What is read, or None for a StateError; nothing else may be raised."""
+    try:
+        return read()
+    except StateError:
+        return None
+
+
+PAGE = 512
+SCRIPT = """
+    PRAGMA page_size = 512;
+    CREATE TABLE t (k TEXT PRIMARY KEY, v INTEGER NOT NULL, w REAL);
+    CREATE TABLE u (k, v); CREATE TABLE w (k, v, PRIMARY KEY (v, k)) WITHOUT ROWID;
+    CREATE INDEX by_v ON t (v); CREATE TRIGGER u AFTER INSERT ON u BEGIN DELETE FROM t; END;
+    WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 30)
+    INSERT INTO t SELECT 'key ' || x, x * x, x / 2.0 FROM c;
+    INSERT INTO u SELECT k, v FROM t; INSERT INTO w SELECT k, v FROM t;
+"""
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    edits=st.lists(
+        st.tuples(
+            st.integers(0, 40),
+            st.integers(0, 15) | st.integers(0, PAGE - 1),  # a page's head, or anywhere in it
+            st.sampled_from([0, 1, 2, 5, 10, 13, 127, 128, 255]) | st.integers(0, 255),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_whatever_bytes_a_database_holds_it_is_a_state_or_an_error_and_diffed_as_such(
+    edits: list[tuple[int, int, int]],
+) -> None:
+    with TemporaryDirectory() as folder, patch.object(dbfiles, "CHECK_SECONDS", 5.0):
+        before, after = Path(folder, "before.db"), Path(folder, "after.db")
+        with closing(sqlite3.connect(before)) as db:
+            db.executescript(SCRIPT)
+        data = bytearray(before.read_bytes())
+        for page, offset, byte in edits:
+            data[(page * PAGE + offset) % len(data)] = byte
+        after.write_bytes(data)
+        state = outcome(lambda: snapshot_database(after))
+        found = outcome(lambda: database_diff(before, after))
+        assert (state is None) == (found is None)
+        if state is not None:
+            expected = state_diff(snapshot_database(before), state)
+            assert sorted(map(repr, found)) == sorted(map(repr, expected))
+
+
+CELL = st.sampled_from(["name", "type", "tbl_name", "sql"])
+ODD = st.sampled_from(
+    [
+        "CAST({} AS BLOB)",
+        "{} || char(0) || 'x'",
+        "upper({})",
+        "'sqlite_' || {}",
+        "replace({}, ' ', '/**/')",
+        *("NULL", "''", "'table'", "'index'", "'sqlite_stat1'", "'sqlite_autoindex_t_1'"),
+    ]
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(CELL, ODD, st.integers(1, 8)), min_size=1, max_size=3))
+def test_whatever_is_written_into_the_schema_is_a_change_or_an_error(
+    edits: list[tuple[str, str, int]],
+) -> None:
+    listed = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    with TemporaryDirectory() as folder:
+        before, after = Path(folder, "before.db"), Path(folder, "after.db")
+        with closing(sqlite3.connect(before)) as db:
+            db.executescript(SCRIPT)
+        after.write_bytes(before.read_bytes())
+        with closing(sqlite3.connect(after)) as db:
+            entries = db.execute(listed).fetchall()
+            db.execute("PRAGMA writable_schema = ON")
+            for cell, odd, row in edits:
+                value = odd.format(cell)
+                db.execute(f"UPDATE sqlite_master SET {cell} = {value} WHERE rowid = {row}")
+            db.commit()
+            rewritten = db.execute(listed).fetchall()
+        state = outcome(lambda: snapshot_database(after))
+        found = outcome(lambda: database_diff(before, after))
+        assert (state is None) == (found is None)
+        if state is not None:
+            expected = state_diff(snapshot_database(before), state)
+            assert sorted(map(repr, found)) == sorted(map(repr, expected))
+            assert bool(found) <= (entries != rewritten)
+            defined = [[entry for entry in side if entry[3]] for side in (entries, rewritten)]
+            assert (defined[0] != defined[1]) <= bool(found)
+
+
 NESTED = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
     ),
