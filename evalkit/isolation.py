@@ -24,7 +24,7 @@ from typing import Any
 
 from evalkit.forms import digest
 from evalkit.paths import find, leaves
-from evalkit.snapshots import snapshot
+from evalkit.snapshots import CELL_BYTES, snapshot
 from evalkit.statediff import Diff, State, state_diff
 
 PIPES: Any = {"stdin": DEVNULL, "stdout": PIPE, "stderr": STDOUT, "encoding": "utf-8"}
@@ -200,7 +200,12 @@ def restore(pristine: Path, folder: Path, names: Sequence[str]) -> Diff:
 
 
 def _content(path: Path) -> Any:
-    return snapshot(path) if path.is_dir() else path.read_bytes() if path.exists() else None
+    if path.is_dir():
+        return snapshot(path)
+    if path.is_file() and path.stat().st_size <= CELL_BYTES:
+        return path.read_bytes()
+    # A pipe of the agent's would be waited for for ever.
+    return "no regular file, or too large to show" if path.exists() else None
 
 
 def fingerprint(state: State, versions: Mapping[str, str]) -> dict[str, Any]:

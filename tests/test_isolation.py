@@ -447,6 +447,17 @@ def test_a_name_outside_the_folder_is_refused(name: str, work: Path, gold: Path)
     assert (work / "tests" / "test_refund.py").exists()
 
 
+@posix
+def test_a_pipe_in_the_place_of_a_test_is_replaced_and_not_waited_for(
+    work: Path, gold: Path
+) -> None:
+    name = "tests/test_refund.py"
+    (work / name).unlink()
+    os.mkfifo(work / name)
+    assert "no regular file" in str(restore(gold, work, [name]))
+    assert (work / name).read_text() == "assert refund() == 42\n"
+
+
 # --- an environment's fingerprint -----------------------------------------------------------
 
 STATE: dict[Any, Any] = {
