@@ -1,0 +1,237 @@
+"""Public result files, one small module a format, each read into the one trials table.
+
+A reader is a function of a path and gives a DataFrame with one row for each trial: ``task``,
+``trial``, ``success`` (1.0, 0.0, or missing where the agent was not judged), ``infra``, ``steps``
+and ``cost`` (missing where the file does not say), then columns of its format, and ``file``. It
+goes as it is into `evalkit.trials.counts`. Whose failure a row is, is read from the project's own
+fields; the columns of the format keep what was read. What a file does not say is never assumed.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from evalkit.trials import trials_table
+from evalkit.values import show
+
+#: A larger log, once unpacked, is not read: a few kilobytes of gzip can hold terabytes.
+LOG_BYTES = 2**30
+
+PathLike = str | os.PathLike[str]
+Duplicates = Literal["error", "drop"]
+_WORDS = {int: "a whole number", float: "a number", str: "text", list: "a list", dict: "an object"}
+
+
+class LogError(ValueError):
+    """A log that cannot be relied on; the message names the file, its line or row, and the field.
+
+    Lines count from 1, as an editor shows them; rows of a JSON list from 0, as Python counts.
+    """
+
+
+def json_value(path: PathLike) -> Any:
+    """The value in a ``.json`` or ``.json.gz`` file, where every reader of JSON would agree on it.
+
+    Parameters
+    ----------
+    path
+        The file. Nothing in it is evaluated.
+
+    Returns
+    -------
+    object
+        Dicts, lists, text, numbers, booleans and None.
+
+    Raises
+    ------
+    LogError
+        If the file cannot be read, is cut off, too large or no JSON, has a key twice in one
+        object, or holds NaN or an infinity.
+    """
+    text = _text(path)
+    try:
+        return json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
+        )
+    except json.JSONDecodeError as error:
+        why = "the file is cut off or empty" if not text[error.pos :].strip() else "it is no JSON"
+        raise LogError(f"{path}, line {error.lineno}: {error.msg}; {why}.") from None
+    except (ValueError, RecursionError) as error:
+        raise LogError(f"{path}: {error}.") from None
+
+
+def csv_rows(path: PathLike) -> list[dict[str, str]]:
+    """The rows of a ``.csv`` or ``.csv.gz`` file, all as text, by the names in its first line.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    list of dict
+        Blank fields are empty text.
+
+    Raises
+    ------
+    LogError
+        If the file cannot be read, has no header or one that names a column twice, or a row has
+        more or fewer fields than the header.
+    """
+    reader = csv.reader(io.StringIO(_text(path).removeprefix("\ufeff"), newline=""), strict=True)
+    rows = []
+    try:
+        header = next(reader, [])
+        if not header or len(set(header)) < len(header):
+            raise csv.Error("there is no header, or it names a column twice")
+        for row in reader:
+            if len(row) != len(header):
+                raise csv.Error(f"{len(row)} fields under {len(header)} columns; is it cut off?")
+            rows.append(dict(zip(header, row, strict=True)))
+    except csv.Error as error:
+        raise LogError(f"{path}, line {reader.line_num or 1}: {error}.") from None
+    return rows
+
+
+def _text(path: PathLike) -> str:
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else open(path, "rb") as file:
+            data = file.read(LOG_BYTES + 1)
+        if len(data) > LOG_BYTES:
+            raise LogError(f"{path}: it holds more than {LOG_BYTES} bytes; split it.")
+        return data.decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {show(key)} is there twice in one object")
+        found[key] = value
+    return found
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is no number that JSON can hold")
+    return value
+
+
+def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -> Any:
+    """The value of a field, if it is of its kind.
+
+    Parameters
+    ----------
+    where
+        The file and row, for the message.
+    row
+        An object of the file.
+    name
+        The field; ``a.b`` is the field b of the object a.
+    kind
+        int, float (a whole number will do), str, list or dict.
+    optional
+        Whether the field may be missing or null.
+
+    Returns
+    -------
+    object
+        None only where the field is optional.
+
+    Raises
+    ------
+    LogError
+        If it is missing or of another kind.
+
+    Examples
+    --------
+    >>> field("a.json, row 0", {"info": {"error": "no route"}}, "info.error", str)
+    'no route'
+    """
+    value = row
+    for part in name.split("."):
+        if not isinstance(value, Mapping | None):
+            raise LogError(f"{where}, {name}: {show(value)} is no object. Is it of this format?")
+        value = value.get(part) if value else None
+    if value is None and optional:
+        return None
+    if isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool):
+        return value
+    have = "is missing" if value is None else f"is {show(value)}"
+    raise LogError(f"{where}, {name}: {have}; expected {_WORDS[kind]}. Is it of this format?")
+
+
+def judged(where: str, name: str, score: float | None, infra: bool = False) -> float | None:
+    """The success of a trial: its score, or None where there is none or the environment failed.
+
+    Parameters
+    ----------
+    where, name
+        The file and row, and the field, for the message.
+    score
+        0 or 1, or None.
+    infra
+        Whether the environment failed.
+
+    Returns
+    -------
+    float or None
+
+    Raises
+    ------
+    LogError
+        If the score is another number, or is 1 where the environment failed.
+    """
+    if score not in (None, 0, 1):
+        raise LogError(f"{where}, {name}: {score} is neither 0 nor 1.")
+    if infra and score:
+        raise LogError(f"{where}, {name}: is 1, yet the row says that the environment failed.")
+    return None if infra or score is None else float(score)
+
+
+def trials(rows: Sequence[Mapping[str, Any]], path: PathLike, duplicates: Duplicates) -> Any:
+    """The trials table of a file's rows.
+
+    Parameters
+    ----------
+    rows
+        One mapping for each trial, with at least task, trial, success, infra, steps and cost.
+    path
+        The file that they are from.
+    duplicates : {"error", "drop"}
+        As `evalkit.trials.trials_table` takes it.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    LogError
+        If there is no row, or a trial of a task occurs twice and may not be dropped.
+    """
+    if not rows:
+        raise LogError(f"{path}: there is no trial in it.")
+    numbers = dict.fromkeys(("success", "cost"), "float64")
+    table = pd.DataFrame(list(rows)).astype(numbers | {"steps": "Int64"})
+    try:
+        trials_table(table, infra="infra", steps="steps", cost="cost", duplicates=duplicates)
+    except ValueError as error:
+        raise LogError(f"{path}: {error}") from None
+    return table.drop_duplicates(["task", "trial"], ignore_index=True).assign(file=Path(path).name)

@@ -1,0 +1,144 @@
+"""What all readers of result files share: strict opening, fields, verdicts, one row a trial."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit import counts, trials_table
+from evalkit.logs import LogError, csv_rows, field, json_value, judged, trials
+
+ROW: dict[str, Any] = {
+    "task": "a", "trial": 0, "success": 1, "infra": False, "steps": 3, "cost": None
+}  # fmt: skip
+
+
+def written(folder: Path, content: bytes | str, name: str = "log.json") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["log.json", "log.json.gz", "log"])
+def test_json_is_read_packed_or_not_whatever_its_name(tmp_path: Path, name: str) -> None:
+    for content in (b'{"a": [1, null]}', gzip.compress(b'{"a": [1, null]}')):
+        assert json_value(written(tmp_path, content, name)) == {"a": [1, None]}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('[{"a": 1},\n{"b"', "line 2: .*cut off"),
+        ("", "line 1: .*cut off or empty"),
+        ('{"a": 1}\n]', "line 2: .*no JSON"),
+        ('{"a": 1,\n "a": 2}', "the key 'a' is there twice"),
+        ('{"a": NaN}', "NaN is no number"),
+        ('{"a": 1e999}', "1e999 is no number"),
+        ("[" * 100_000, "recursion"),
+        (b'"\xff"', "cannot be read"),
+        (gzip.compress(b'{"a": 1}' * 50)[:-12], "cut off"),
+        (gzip.compress(b'{"a": 1}')[:10] + b"\xff" * 20, "cannot be read"),
+    ],
+)
+def test_a_file_that_readers_would_not_agree_on_is_refused(
+    tmp_path: Path, content: bytes | str, says: str
+) -> None:
+    with pytest.raises(LogError, match=rf"(?s)log\.json.*{says}"):
+        json_value(written(tmp_path, content))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="nowhere.json: cannot be read"):
+        json_value(tmp_path / "nowhere.json")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, gzip.compress(b"1" * 100))
+    monkeypatch.setattr("evalkit.logs.LOG_BYTES", 99)
+    with pytest.raises(LogError, match="more than 99 bytes"):
+        json_value(path)
+
+
+def test_nothing_pickled_is_loaded(tmp_path: Path) -> None:
+    with pytest.raises(LogError):
+        json_value(written(tmp_path, b"cos\nsystem\n(S'exit 1'\ntR."))
+
+
+def test_csv_is_read_as_text_by_its_header(tmp_path: Path) -> None:
+    path = written(tmp_path, "\ufeffa,b\r\n1,\r\n", "log.csv")
+    assert csv_rows(path) == [{"a": "1", "b": ""}]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "line 1: there is no header"),
+        ("a,a\n1,2\n", "line 1: .*twice"),
+        ("a,b\n1,2\n3\n", "line 3: 1 fields under 2 columns"),
+        ('a,b\n1,"2\n', "line 2"),
+    ],
+)
+def test_a_malformed_table_is_refused_with_its_line(
+    tmp_path: Path, content: str, says: str
+) -> None:
+    with pytest.raises(LogError, match=rf"log.csv, {says}"):
+        csv_rows(written(tmp_path, content, "log.csv"))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "says"),
+    [
+        (None, int, "is missing; expected a whole number"),
+        (True, int, "is True"),
+        (1.0, int, "is 1.0"),
+        ("1", float, "is '1'; expected a number"),
+        ({}, list, "is {}; expected a list"),
+    ],
+)
+def test_a_field_of_another_kind_is_named_with_its_row(value: Any, kind: type, says: str) -> None:
+    with pytest.raises(LogError, match=f"a.json, row 4, info.n: {says}"):
+        field("a.json, row 4", {"info": {"n": value}}, "info.n", kind)
+
+
+def test_an_optional_field_may_be_missing_but_not_of_another_kind() -> None:
+    assert field("a", {}, "info.n", int, optional=True) is None
+    assert field("a", {"info": {"n": None}}, "info.n", int, optional=True) is None
+    assert field("a", {"n": 1}, "n", float, optional=True) == 1
+    with pytest.raises(LogError):
+        field("a", {"n": "x"}, "n", int, optional=True)
+    with pytest.raises(LogError, match="a, n.x: 1 is no object"):
+        field("a", {"n": 1}, "n.x", int, optional=True)
+
+
+def test_a_score_is_a_verdict_only_where_the_environment_held() -> None:
+    assert [judged("a", "reward", score) for score in (1, 0.0, None)] == [1.0, 0.0, None]
+    assert judged("a", "reward", 0, infra=True) is None
+    with pytest.raises(LogError, match="a, reward: 0.5 is neither"):
+        judged("a", "reward", 0.5)
+    with pytest.raises(LogError, match="a, reward: is 1, yet"):
+        judged("a", "reward", 1, infra=True)
+
+
+def test_the_table_goes_into_counts_and_through_trials_table_as_it_is() -> None:
+    failed = ROW | {"trial": 1, "success": None, "infra": True, "steps": None}
+    table = trials([ROW, failed], "x/log.json", "error")
+    assert counts(table)[["n", "c", "planned", "infra"]].values.tolist() == [[1, 1, 2, 1]]
+    again = trials_table(table, infra="infra", steps="steps", cost="cost")
+    assert counts(again).equals(counts(table))
+    assert set(table["file"]) == {"log.json"}
+
+
+def test_a_repeated_trial_is_an_error_or_dropped_where_its_rows_agree() -> None:
+    with pytest.raises(LogError, match="log.json: task 'a', trial 0 has 2 rows"):
+        trials([ROW, ROW], "log.json", "error")
+    assert len(trials([ROW, ROW | {"note": "seen later"}], "log.json", "drop")) == 1
+    with pytest.raises(LogError, match="its rows disagree"):
+        trials([ROW, ROW | {"success": 0}], "log.json", "drop")
+
+
+def test_a_file_without_a_trial_is_refused() -> None:
+    with pytest.raises(LogError, match="log.json: there is no trial"):
+        trials([], "log.json", "error")
