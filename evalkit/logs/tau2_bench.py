@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pandas as pd
@@ -21,6 +20,7 @@ def read_tau2_bench(
 
     Where the file lists its tasks, each simulation's recorded action checks must be the actions
     of the task that it names, and a planned trial without a simulation is a row without verdict.
+    Where it does not, neither can be known, and only the trials that have a row are planned.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def read_tau2_bench(
         A ``.json`` or ``.json.gz`` file.
     repair
         Where names and actions disagree, name each simulation after the one task that has its
-        recorded actions and assertions. One that fits several tasks, or none, becomes ``row N``,
-        which pairs with no task of another run.
+        recorded actions and assertions; its trial stays. One that fits several tasks, or none,
+        becomes ``row N``, which pairs with no task of another run.
     duplicates : {"error", "drop"}
         As `evalkit.trials.trials_table` takes it.
 
@@ -66,7 +66,9 @@ def read_tau2_bench(
                 f"{path}, simulation {i}, task_id: {task!r} is not the task whose actions were "
                 f"checked, as in {len(wrong)} of {len(rows)} rows; repair=True renames them."
             )
-        rows = _renamed(rows, recorded, evidence) if wrong else rows
+        if wrong:
+            names = [_fit(record, evidence) or f"row {i}" for i, record in enumerate(recorded)]
+            rows = [row | {"task": name} for row, name in zip(rows, names, strict=True)]
         rows += _not_run(path, rows, list(evidence), field(str(path), log, "info.num_trials", int))
     source = _source(str(path), log)
     return trials([row | source for row in rows], path, duplicates)
@@ -153,22 +155,15 @@ def _mislabelled(
     ]
 
 
-def _renamed(
-    rows: list[dict[str, Any]], recorded: list[Evidence], evidence: dict[str, Evidence]
-) -> list[dict[str, Any]]:
-    """The rows under the names of the tasks that their records fit, trials numbered anew."""
-    renamed: list[dict[str, Any]] = []
-    seen: Counter[str] = Counter()
-    for i, (actions, asserted) in enumerate(recorded):
-        fits = [
-            task
-            for task, (stated, said) in evidence.items()
-            if stated == actions and (not asserted or said == asserted)
-        ]
-        task = fits[0] if len(fits) == 1 else f"row {i}"
-        renamed.append(rows[i] | {"task": task, "trial": seen[task]})
-        seen[task] += 1
-    return renamed
+def _fit(recorded: Evidence, evidence: dict[str, Evidence]) -> str | None:
+    """The one task that a record fits; None where that is no task, or several."""
+    actions, asserted = recorded
+    fits = [
+        task
+        for task, (stated, said) in evidence.items()
+        if stated == actions and (not asserted or said == asserted)
+    ]
+    return fits[0] if len(fits) == 1 else None
 
 
 def _not_run(
@@ -187,6 +182,5 @@ def _not_run(
         return []  # they are these trials, though nobody knows which is which
     if unknown:
         raise LogError(f"{path}: {unknown} rows fit no one task, so what was not run is unknown.")
-    blank: dict[str, Any] = dict.fromkeys(rows[0])
-    never = blank | {"infra": False, "ended": "not run"}
+    never = dict.fromkeys(rows[0], None) | {"infra": False, "ended": "not run"}
     return [never | {"task": task, "trial": trial} for task, trial in absent]

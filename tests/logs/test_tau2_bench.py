@@ -1,5 +1,6 @@
 """τ²-bench results: names that contradict the record, runs that are missing, infra failures."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,12 @@ def test_a_record_that_fits_several_tasks_is_not_guessed(
         read(tmp_path, log(*rows[:3]), repair=True)
 
 
+def test_a_repair_never_numbers_a_repeated_trial_anew(tmp_path: Path) -> None:
+    content = log(simulation("b", was="a"), simulation("a"), tasks="ab", num_trials=4)
+    with pytest.raises(LogError, match="task 'a', trial 0 has 2 rows"):
+        read(tmp_path, content, repair=True)
+
+
 def test_right_names_are_left_alone_by_a_repair(tmp_path: Path) -> None:
     table = read(tmp_path, log(*map(simulation, "abcd")), repair=True)
     assert list(table["task"]) == list("abcd")
@@ -126,8 +133,9 @@ def test_right_names_are_left_alone_by_a_repair(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["task_id", "trial", "termination_reason"])
 def test_a_row_without_its_identity_is_refused(tmp_path: Path, name: str) -> None:
-    for lack in ({**simulation("a"), name: None}, simulation("a")):
-        lack.pop(name) if lack[name] is not None else None
+    null, absent = simulation("a") | {name: None}, simulation("a")
+    del absent[name]
+    for lack in (null, absent):
         with pytest.raises(LogError, match=f"log.json, simulation 0, {name}: is missing"):
             read(tmp_path, log(lack, tasks="a"))
 
@@ -177,7 +185,11 @@ def test_the_published_run_with_row_numbers_for_names_is_refused_or_repaired() -
         read_tau2_bench(path)
     table = read_tau2_bench(path, repair=True)
     assert counts(table)[["n", "c", "planned"]].sum().tolist() == [50, 28, 50]
-    assert [task for task in table["task"] if task.startswith("row")] == ["row 13", "row 20"]
+    with open(RAW.parent / "tau" / "tau2_trials.csv", encoding="utf-8", newline="") as lines:
+        known = [r for r in csv.DictReader(lines) if r["source"] == "toolorchestra-airline"]
+    names = [r["task_id_true"] or f"row {r['task_id']}" for r in known]
+    assert list(table["task"]) == names
+    assert [name for name in names if name.startswith("row")] == ["row 13", "row 20"]
     assert (table["task"] == table["recorded_task"]).sum() == 1
 
 

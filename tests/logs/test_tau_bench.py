@@ -1,5 +1,6 @@
 """τ-bench trajectories: crashes are not failures, and a task's number is not a trial's."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,25 @@ def test_the_published_airline_run_comes_to_its_pass_hat_k() -> None:
     assert tally["c"].value_counts().sort_index().tolist() == [14, 12, 10, 4, 10]
     assert (table["ended"] == "step limit").sum() == 5
     assert (len(tally), set(tally["n"])) == (50, {4})
+
+
+@published
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("gpt-4o-airline", "tau-bench_gpt-4o-airline"),
+        ("fork-assertions-0618-retail", "tau-bench_fork_assertions_retail_0618"),
+    ],
+)
+def test_each_row_agrees_with_the_published_table_of_trials(source: str, name: str) -> None:
+    with open(RAW.parent / "tau" / "tau1_trials.csv", encoding="utf-8", newline="") as lines:
+        known = [r for r in csv.DictReader(lines) if r["source"] == source]
+    expected = {(int(r["task_id"]), int(r["trial"])): float(r["reward"]) for r in known}
+    table = read_tau_bench(RAW / f"{name}.json.gz")
+    keys = zip(table["task"], table["recorded_trial"], strict=True)
+    found = dict(zip(keys, table["success"].fillna(0), strict=True))
+    assert len(found) == len(known)
+    assert found == expected
 
 
 @published
