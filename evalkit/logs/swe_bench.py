@@ -61,8 +61,10 @@ def read_swe_bench(path: PathLike) -> pd.DataFrame:
             if not isinstance(instance, str) or instance in ended:
                 raise LogError(f"{where}, {name}: {instance!r} is no id, or is listed twice.")
             ended[instance] = name
-    submitted = field(where, report, "submitted_ids", list, optional=True) or []
-    ended |= {instance: "no list" for instance in submitted if instance not in ended}
+    for instance in field(where, report, "submitted_ids", list, optional=True) or []:
+        if not isinstance(instance, str):
+            raise LogError(f"{where}, submitted_ids: {instance!r} is no id.")
+        ended.setdefault(instance, "no list")
     blank: dict[str, Any] = {"trial": 0, "infra": False, "steps": None, "cost": None}
     rows = [
         blank | {"task": instance, "success": LISTS.get(name), "ended": name}

@@ -52,6 +52,7 @@ def test_each_instance_is_read_by_the_list_it_stands_in(tmp_path: Path) -> None:
         ({"resolved_instances": 2}, "resolved_ids: holds 1 ids; the report counts 2"),
         ({"resolved_ids": None}, "resolved_ids: is missing"),
         ({"resolved_ids": "a__a-1"}, "resolved_ids: is 'a__a-1'; expected a list"),
+        ({"submitted_ids": [["a__a-1"]]}, "submitted_ids: .* is no id"),
         ({"unresolved_ids": None}, "unresolved_ids: is missing"),
     ],
 )
