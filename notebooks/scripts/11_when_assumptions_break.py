@@ -402,7 +402,7 @@ reads = [call.tool for call in SCENARIO.lookups]
 writes = [edit.right.tool for edit in SCENARIO.edits]
 per_write = AGGRESSIVE.write * len(reads + writes) / len(writes)
 rng = np.random.default_rng(6)
-by_tool = {tool: 0.0 for tool in reads} | {tool: per_write for tool in writes}
+by_tool = dict.fromkeys(reads, 0.0) | dict.fromkeys(writes, per_write)
 jobs = {"look up only": reads * 4, "this job": reads + writes, "bulk edit": reads + writes * 4}
 rows = {}
 for job, tools in jobs.items():

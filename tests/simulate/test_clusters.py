@@ -94,6 +94,14 @@ def test_copied_outcomes_keep_the_rate_and_follow_the_closed_form() -> None:
     assert passed.all(axis=1).mean() == pytest.approx(0.7 * (0.5 + 0.5 * 0.7) ** 3, abs=0.01)
 
 
+def test_a_copied_outcome_is_the_one_before_so_neighbours_are_most_alike() -> None:
+    passed = clusters.in_order(rng(), [0.7] * 4, 40_000, copied=0.5)
+    near, far = (np.mean(passed[:, 3] == passed[:, 3 - apart]) for apart in (1, 3))
+    by_chance = 0.7**2 + 0.3**2
+    assert near == pytest.approx(by_chance + 0.5 * (1 - by_chance), abs=0.01)
+    assert far == pytest.approx(by_chance + 0.5**3 * (1 - by_chance), abs=0.01)
+
+
 def test_the_same_seed_draws_the_same() -> None:
     twice = [clusters.clustered(rng(), 0.9, (50, 4), 0.2) for _ in range(2)]
     assert np.array_equal(*twice)
