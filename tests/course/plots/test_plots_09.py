@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -79,17 +77,6 @@ def test_the_finding_says_what_is_retried(retries: int, words: str) -> None:
 @pytest.mark.parametrize("detected", [0.0, 1.0])
 def test_every_corner_of_the_panel_draws(flake: float, retries: int, detected: float) -> None:
     assert len(view(flake, retries, detected).table) == 2
-
-
-def test_a_redraw_takes_less_than_a_tenth_of_a_second() -> None:
-    panel = plots.flaky_panel()
-
-    def seconds() -> float:
-        start = time.perf_counter()
-        panel.redraw()
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(8)) < 0.1
 
 
 def test_tasks_that_passed_every_time_and_no_others_are_shaded() -> None:

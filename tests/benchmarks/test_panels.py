@@ -1,0 +1,41 @@
+"""How long a panel takes to answer, in the process: ``uv run pytest -n0 -s tests/benchmarks``."""
+
+from __future__ import annotations
+
+import importlib
+from statistics import median
+from time import perf_counter
+
+import pytest
+
+from evalkit.course.figures import new_axes, new_figure, picture
+
+PANELS = [
+    ("chapter_02", "rules_panel"),
+    ("chapter_05", "escape_panel"),
+    ("chapter_07", "promises_panel"),
+    ("chapter_08", "builder_panel"),
+    ("chapter_08", "plan_panel"),
+    ("chapter_09", "flaky_panel"),
+    ("chapter_10", "budget_panel"),
+]
+
+
+def empty_axes() -> None:
+    """The peer: new axes with nothing in them, as a picture."""
+    figure = new_figure()
+    new_axes(figure, "x", "y")
+    picture(figure, "nothing")
+
+
+@pytest.mark.parametrize(("chapter", "name"), PANELS)
+def test_the_cost_of_a_redraw(chapter: str, name: str) -> None:
+    panel = getattr(importlib.import_module(f"evalkit.course.plots.{chapter}"), name)()
+    own, peer = [], []
+    for _ in range(9):
+        for times, work in ((own, panel.redraw), (peer, empty_axes)):
+            start = perf_counter()
+            work()
+            times.append(perf_counter() - start)
+    ms, ratio = 1000 * median(own), median(own) / median(peer)
+    print(f"{chapter} {name}: {ms:.0f} ms, {ratio:.1f} times empty axes")
