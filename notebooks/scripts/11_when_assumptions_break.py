@@ -607,7 +607,7 @@ check("11.c", worlds)
 #   is too high, with every tag right.
 # - The advice survives; rankings need not. Check the condition, then quote the number.
 #
-# **Next:** [chapter 12](12_published_logs.ipynb): real results, graded and estimated again.
+# **Next:** chapter 12, when it comes: real results, graded and estimated again.
 #
 # **Sources.** pass^k: Yao et al., *τ-bench* (2024); its estimator follows Chen et al. (2021). Shared luck:
 # Skellam (1948), the beta-binomial distribution. Paired differences: Miller, *Adding Error Bars to Evals*

@@ -96,6 +96,13 @@ def test_a_chapter_begins_with_the_guarded_cell_of_chapter_00(name: str) -> None
     assert code_cells(stored(name))[0].source == guard
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_links_to_other_files_lead_somewhere(name: str) -> None:
+    text = "\n".join(cell.source for cell in stored(name).cells if cell.cell_type == "markdown")
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    assert [link for link in links if not (FOLDER / link).exists()] == []
+
+
 def nbval(path: Path) -> subprocess.CompletedProcess[str]:
     """Run nbval on one notebook as the suite does."""
     options = ["--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITISE}"]
