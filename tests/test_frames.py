@@ -31,7 +31,7 @@ def test_a_frame_gives_plain_python_values() -> None:
         "real": np.array([0.5, np.nan]),
         "flag": [True, False],
         "nullable": pd.array([1, None], dtype="Int64"),
-        "text": pd.array(["a", None], dtype="str"),
+        "text": pd.array(["a", None], dtype="string"),
         "mixed": pd.Series([1, 1.0], dtype=object),
         "odd": pd.Series([Decimal("1.0"), [1, {"a": None}]], dtype=object),
         "numpy": pd.Series([np.float32(0.5), np.datetime64("2026-03-01", "ns")], dtype=object),

@@ -99,7 +99,7 @@ def test_only_infra_failures_are_run_again_and_a_run_cut_anywhere_ends_the_same(
         assert attempts["infra"].iloc[:-1].all()  # nothing follows an agent failure
         assert not attempts["infra"].iloc[-1] or len(attempts) == retries + 1
         assert list(attempts["seed"]) == [
-            attempt_seed(seed, task, trial, i) for i in range(len(attempts))
+            attempt_seed(seed, task, int(trial), i) for i in range(len(attempts))
         ]
 
     table = trial_rows(run, TASKS, 2)
