@@ -1,0 +1,82 @@
+"""The small tables of chapter 12: what they hold, and that the public files still give them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evalkit.course.leaderboard import histograms
+from evalkit.course.tables import DATA, TABLES, main
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+with_sources = pytest.mark.skipif(not SHARED.exists(), reason="the public results are not here")
+TASKS = {"airline": 50, "retail": 114, "telecom": 114, "banking_knowledge": 97}
+
+
+@with_sources
+@pytest.mark.parametrize("name", TABLES)
+def test_the_public_files_give_the_stored_table(name: str) -> None:
+    made = TABLES[name](SHARED).to_csv(index=False, lineterminator="\n")
+    assert made == (DATA / name).read_text(encoding="utf-8")
+
+
+@with_sources
+def test_the_command_writes_every_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("appworld.csv", "webarena_templates.csv")
+    monkeypatch.setattr("evalkit.course.tables.TABLES", {name: TABLES[name] for name in names})
+    monkeypatch.setattr("evalkit.course.tables.DATA", tmp_path)
+    main(str(SHARED))
+    assert {file.name for file in tmp_path.iterdir()} == set(names)
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_a_few_kilobytes_with_its_source_and_licence(name: str) -> None:
+    assert (DATA / name).stat().st_size < 8_000
+    (row,) = [
+        line
+        for line in (DATA / "README.md").read_text(encoding="utf-8").splitlines()
+        if name in line.split(" | ")[0]
+    ]
+    assert "licence" in row.lower() or "facts" in row
+    assert "20" in row
+
+
+@with_sources
+def test_the_inversion_agrees_with_the_one_that_came_with_the_published_rows() -> None:
+    path = SHARED / "tau" / "tau2_published_inverted_counts.csv"
+    known = pd.read_csv(path, keep_default_na=False).set_index(["domain", "submission"])
+    rows = pd.read_csv(DATA / "tau2_leaderboard.csv")
+    assert len(rows) == len(known) == 74
+    for row in rows.itertuples():
+        published = [row.pass_1, row.pass_2, row.pass_3, row.pass_4]
+        found = histograms(published, TASKS[row.domain], row.decimals)
+        theirs = known.loc[(row.domain, row.submission)]
+        assert len(found) == theirs["n_solutions"]
+        assert [" ".join(map(str, one)) for one in found] == [
+            text for text in [theirs["hist_c0_c1_c2_c3_c4"]] if text
+        ]
+
+
+@with_sources
+def test_the_runs_come_to_what_was_published() -> None:
+    runs = pd.read_csv(DATA / "published_runs.csv")
+    runs["passed"] = runs["c"] * runs["tasks"]
+    sums = runs.groupby(["domain", "run"])[["passed", "tasks"]].sum()
+    claims = pd.read_csv(SHARED / "tau" / "published_vs_computed.csv").query("match_3dp == 1")
+    ours = {
+        "toolorchestra-airline": ("airline", "gpt-5"),
+        "toolorchestra-retail": ("retail", "gpt-5"),
+        "aide-sonnet45-airline": ("airline", "aide, sonnet 4.5"),
+        "nori-gptoss120b-airline": ("airline", "nori, gpt-oss-120b"),
+        "button-opus46-airline": ("airline", "button agent, opus 4.6"),
+        "adaptive-cascata (PR185)": ("airline", "adaptive cascata"),
+    }
+    checked = claims[claims["source"].isin(ours)]
+    assert len(checked) == len(ours)
+    for claim in checked.itertuples():
+        row = sums.loc[ours[claim.source]]
+        assert row["passed"] / row["tasks"] == pytest.approx(claim.published, abs=5e-4)
