@@ -230,6 +230,8 @@ class Service:
                 claim = policy(call, self.scenario.instruction, rng)
             except ToolError:
                 pass  # a refusal let through: no claim
+            except RunError:
+                raise  # the set-up's: every episode would meet it
             except Exception as raised:
                 error = raised
             if not isinstance(claim, bool | np.bool_):
