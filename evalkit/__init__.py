@@ -1,6 +1,7 @@
 """Evaluate tool-using agents: outcomes, trajectories, state diffs and pass^k."""
 
 from evalkit.answers import answer_matches, contains, url_matches
+from evalkit.checklist import Evidence
 from evalkit.comparison import Comparison, compare, holm
 from evalkit.credit import Checkpoint, averages, verdict_credit
 from evalkit.databases import database_diff
@@ -23,6 +24,7 @@ from evalkit.process import (
     process_verdict,
     step_budget,
 )
+from evalkit.report import ReportCard, episode_fields, report_card
 from evalkit.snapshots import snapshot
 from evalkit.statediff import Change, Diff, state_diff
 from evalkit.taskfiles import load_task, save_task, task_from_dict, task_to_dict
@@ -42,10 +44,12 @@ __all__ = [
     "Curve",
     "Diff",
     "Estimate",
+    "Evidence",
     "Finding",
     "Invariant",
     "PathError",
     "Plan",
+    "ReportCard",
     "Rule",
     "StateError",
     "Task",
@@ -60,6 +64,7 @@ __all__ = [
     "contains",
     "counts",
     "database_diff",
+    "episode_fields",
     "estimate",
     "extrapolate",
     "grade",
@@ -76,6 +81,7 @@ __all__ = [
     "pass_hat_k_curve",
     "plan",
     "process_verdict",
+    "report_card",
     "save_task",
     "snapshot",
     "state_diff",

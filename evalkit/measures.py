@@ -1,0 +1,376 @@
+"""What a table of trials shows beside pass^k, each in words and as data for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, Any
+
+from evalkit.checklist import Evidence
+from evalkit.credit import averages
+from evalkit.estimates import Estimate, estimate
+from evalkit.forms import canonical
+from evalkit.infra import NOT_EVALUATED, NOT_RUN, infra_rate
+from evalkit.intervals import effective_tasks, wilson
+from evalkit.values import show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNKNOWN = "not stated"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One line of a report card: its name, what it says in words, and the same as data."""
+
+    name: str
+    text: str
+    data: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What is measured: trials, counts of each task, pass^k, and the evidence beside them.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One row for each trial, all its columns.
+    tally : DataFrame
+        As `evalkit.trials.counts` gives it.
+    curve : tuple of Estimate
+        pass^k for k = 1..K; empty where no trial has a verdict.
+    first : Estimate or None
+        pass^1, of all tasks that have a verdict.
+    evidence : Evidence
+    level : float
+        Nominal coverage of every interval.
+    """
+
+    rows: pd.DataFrame
+    tally: pd.DataFrame
+    curve: tuple[Estimate, ...]
+    first: Estimate | None
+    evidence: Evidence
+    level: float
+
+    @property
+    def valid(self) -> pd.DataFrame:
+        """The trials with a verdict."""
+        return self.rows[self.rows["success"].notna() & ~self.rows["infra"]]
+
+    @property
+    def was_run(self) -> pd.Series:
+        """Which rows are of a trial that was run at all."""
+        run = self.rows["infra"].notna()  # true: the column is checked
+        for column in ("tag", "ended"):
+            if column in self.rows:
+                run &= self.rows[column].ne(NOT_RUN).fillna(True).astype(bool)
+        return run
+
+    def rate(self, low: float, value: float, high: float) -> str:
+        """A rate with its interval, in words."""
+        return f"{value:.1%} ({self.level:.0%} interval {low:.1%} to {high:.1%})"
+
+    def share(self, passed: Sequence[int], of: Sequence[int]) -> Estimate:
+        """The mean over tasks of a share of their trials, with its interval."""
+        return estimate({"n": list(of), "c": list(passed)}, level=self.level)
+
+
+def measures(run: Run) -> tuple[Measure, ...]:
+    """All that is measured, in the order of the card.
+
+    Parameters
+    ----------
+    run : Run
+        What is measured.
+    """
+    return tuple(Measure(name, *found(run)) for name, found in _MEASURES.items())
+
+
+def in_words(point: Estimate, what: str = "") -> str:
+    """A value with its interval, in per cent."""
+    ends = f"{point.level:.0%} interval {point.low:.1%} to {point.high:.1%}"
+    return f"{point.value:.1%}{what} ({ends})"
+
+
+def printable(text: str) -> str:
+    """The text with what would command a terminal, or turn its lines round, written out.
+
+    Examples
+    --------
+    >>> print(printable("order\x1b[2J 7"))
+    order\x1b[2J 7
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+#: What is said, and the data.
+Found = tuple[str, Any]
+
+
+def _trials(run: Run) -> Found:
+    n = run.tally["n"]
+    fewest, most = int(n.min()), int(n.max())
+    each = str(most) if fewest == most else f"{fewest} to {most}"
+    tasks = f"{len(n)} task{'s' * (len(n) != 1)}"
+    data = {"tasks": len(n), "fewest": fewest, "most": most, "k": len(run.curve)}
+    used = run.curve[0].tasks if run.curve else 0
+    return f"{tasks}, {each} valid trial{'s' * (each != '1')} of each", data | {"used": used}
+
+
+def _coverage(run: Run) -> Found:
+    valid, planned = int(run.tally["n"].sum()), int(run.tally["planned"].sum())
+    infra = int(run.tally["infra"].sum())
+    not_run = planned - len(run.rows) + int((~run.was_run).sum())
+    rest = planned - valid - infra - not_run
+    why = {"infra failures": infra, "not run": not_run, "not evaluated": rest}
+    text = f"{valid} of {planned} planned trials have a verdict ({valid / planned:.1%})"
+    if valid < planned:
+        text += "; without: " + ", ".join(f"{why[name]} {name}" for name in why if why[name])
+    low, high = run.first.bracket if run.first else (0.0, 1.0)
+    if valid < planned:
+        text += f". Had these all failed, or all passed, pass^1 were {low:.1%} or {high:.1%}"
+    data = {"valid": valid, "planned": planned, "coverage": valid / planned, **why}
+    return text, data | {"pass^1 bracket": [low, high]}
+
+
+def _attempts(run: Run) -> pd.Series | None:
+    """How many attempts each trial had, where the log says so."""
+    if "attempts" not in run.rows:
+        return None
+    return run.rows["attempts"].fillna(0).astype(int)
+
+
+def _infra(run: Run) -> Found:
+    attempts, unit = _attempts(run), "attempts"
+    if attempts is None:
+        infra, of, unit = int(run.rows["infra"].sum()), int(run.was_run.sum()), "trials"
+    else:  # a trial has one attempt that counts, unless the environment failed all of them
+        spared = (attempts > 0) & ~run.rows["infra"]
+        infra, of = int(attempts.sum() - spared.sum()), int(attempts.sum())
+    if not of:
+        return "nothing was run", {"infra": 0, "of": 0, "unit": unit}
+    rate, low, high = infra_rate(infra, of, run.level)
+    data = {"infra": infra, "of": of, "unit": unit, "rate": rate, "low": low, "high": high}
+    return f"{infra} of {of} {unit}, {run.rate(low, rate, high)}", data
+
+
+def _retries(run: Run) -> Found:
+    attempts = _attempts(run)
+    if attempts is None:
+        return UNKNOWN, None
+    again = (attempts - 1).clip(lower=0)
+    spoilt = again[run.rows["infra"]]
+    limit = run.evidence.retries
+    if limit is None and len(spoilt):
+        limit = int(again.max())
+    early = 0 if limit is None else int((spoilt < limit).sum())
+    total, most = int(again.sum()), int(again.max())
+    data = {"retries": total, "most": most, "limit": limit, "given up early": early}
+    if not total:
+        return "none", data
+    given_up = f"; {len(spoilt)} trials were given up" * bool(len(spoilt))
+    return f"{total}, at most {most} of one trial{given_up}", data
+
+
+def _unknown(run: Run) -> Found:
+    if "tag" not in run.rows:
+        return UNKNOWN, None
+    kinds = run.rows.loc[run.rows["tag"].eq(NOT_EVALUATED).fillna(False).astype(bool)]
+    named = Counter(str(kind) for kind in kinds.get("kind", ()) if isinstance(kind, str) and kind)
+    listed = ", ".join(f"{number} {kind}" for kind, number in sorted(named.items()))
+    return listed or "none", sum(named.values())
+
+
+def _credit(run: Run) -> Found:
+    valid, forms = run.valid, ""
+    if "credit" in valid:
+        credit = valid["credit"].astype(float)
+    elif {"points", "total"} <= set(valid):
+        credit = valid["points"].astype(float) / valid["total"].astype(float)
+        named = averages(valid["points"], valid["total"]) if len(valid) else {}
+        forms = f"; half and half {named['half and half']:.1%}" * bool(named)
+    else:
+        return "none is reported", None
+    known = credit[[isfinite(value) for value in credit]]
+    if known.empty or run.first is None:
+        return "not evaluated", None
+    means = known.groupby(valid["task"]).mean()
+    value, low, high = _mean(means, run.level)
+    data = {"value": value, "low": low, "high": high, "known": len(known), "of": len(valid)}
+    text = run.rate(low, value, high) + forms
+    text += f"; known of {len(known)} of {len(valid)} trials" * (len(known) < len(valid))
+    return f"{text}, beside full completion, {run.first.value:.1%}", data
+
+
+def _mean(values: pd.Series, level: float) -> tuple[float, float, float]:
+    """The mean over tasks of what may be any number, with its interval."""
+    from scipy.special import stdtrit
+
+    mean, tasks = float(values.mean()), len(values)
+    se = float(values.std()) / sqrt(tasks) if tasks > 1 else float("nan")
+    if values.between(0, 1).all():
+        low, high = wilson(mean, effective_tasks(values.to_numpy(), se), tasks - 1, level)
+        return mean, float(low), float(high)
+    half = float(stdtrit(tasks - 1, (1 + level) / 2)) * se if tasks > 1 else float("inf")
+    return mean, mean - half, mean + half
+
+
+def _process(run: Run) -> Found:
+    if "violations" not in run.rows or run.valid["violations"].isna().all():
+        return UNKNOWN, None
+    known = run.valid[run.valid["violations"].notna()]
+    for task, names in zip(known["task"], known["violations"], strict=True):
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"violations: task {task!r} has {show(names)}, not a list of rules.")
+    bad = known["violations"].map(len) > 0
+    by_task = bad.groupby(known["task"])
+    rate = run.share(by_task.sum().tolist(), by_task.size().tolist())
+    broken = Counter(name for names in known["violations"] for name in set(names))
+    counted = {name: broken[name] for name in sorted(broken)}
+    text = f"broken in {int(bad.sum())} of {len(bad)} trials, {in_words(rate)}"
+    data: dict[str, Any] = {"known": len(known), "of": len(run.valid), "trials": int(bad.sum())}
+    data |= {"rate": rate.value, "low": rate.low, "high": rate.high, "broken": counted}
+    listed = "".join(f"; {name}: {number}" for name, number in counted.items())
+    return text + listed, data
+
+
+def _missing(value: Any) -> bool:
+    """Whether a cell is empty; a list or an object in it is not."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _allowed(run: Run) -> Found:
+    share = run.rows["allowed_share"].max() if "allowed_share" in run.rows else None
+    if share is None or _missing(share):
+        return UNKNOWN, None
+    return f"at most {share:.1%} of a state", float(share)
+
+
+def _steps(run: Run) -> Found:
+    if "steps" not in run.rows or run.valid["steps"].isna().all():
+        return UNKNOWN, None
+    used = run.valid["steps"].dropna().astype(float)
+    data = {"mean": float(used.mean()), "most": float(used.max()), "known": len(used)}
+    of = f" (known of {len(used)} of {len(run.valid)} trials)" * (len(used) < len(run.valid))
+    return f"{used.mean():.1f} a trial, at most {used.max():g}{of}", data
+
+
+def _cost(run: Run) -> Found:
+    if "cost" not in run.rows or run.valid["cost"].isna().all():
+        return UNKNOWN, None
+    from evalkit.budget import cost_and_success
+
+    known, of = int(run.valid["cost"].notna().sum()), len(run.valid)
+    if known < of:
+        return f"known of {known} of {of} trials only", {"known": known, "of": of}
+    found = cost_and_success(run.rows, level=run.level)
+    total = float(run.rows["cost"].sum())
+    text = f"{found['cost']:.4g} a trial"
+    if isfinite(found["cost_low"]):
+        ends = f"{found['cost_low']:.4g} to {found['cost_high']:.4g}"
+        text += f" ({run.level:.0%} interval {ends})"
+    data = {"mean": found["cost"], "low": found["cost_low"], "high": found["cost_high"]}
+    return f"{text}, {total:.4g} in all", data | {"total": total, "known": known, "of": of}
+
+
+def _budget(run: Run) -> Found:
+    budgets = _distinct(run, ["max_steps"], run.evidence.max_steps)
+    return _listed(budgets), budgets
+
+
+def _environment(run: Run) -> Found:
+    names = ["environment_version", "version"]
+    versions = _distinct(run, names, run.evidence.environment_version)
+    starts = _distinct(run, ["start"], None)
+    print_of = run.evidence.fingerprint
+    text = _listed(versions)
+    if starts and None not in starts:
+        text += f"; {len(starts)} start state{'s' * (len(starts) != 1)}"
+    if print_of:
+        digests = ", ".join(f"{name} {_short(print_of[name])}" for name in print_of)
+        text += f"; fingerprint: {digests}"
+    data = {"versions": versions, "start states": [s for s in starts if s is not None]}
+    return text, data | {"fingerprint": dict(print_of) if print_of else None}
+
+
+def _short(value: Any) -> str:
+    return value[:12] if isinstance(value, str) else show(value)
+
+
+def _user(run: Run) -> Found:
+    models = _distinct(run, ["user_model", "user"], run.evidence.user_model)
+    settings = _distinct(run, ["user_settings"], run.evidence.user_settings)
+    if not models or models == ["none"]:
+        return models[0] if models else UNKNOWN, {"models": models, "settings": settings}
+    text = f"{_listed(models)}, settings {_listed(settings)}"
+    return text, {"models": models, "settings": settings}
+
+
+def _distinct(run: Run, columns: Iterable[str], stated: Any) -> list[Any]:
+    """The values in the first of the columns that says something, and the stated one, in order."""
+    values: list[Any] = []
+    for column in columns:
+        if column in run.rows:
+            found = run.rows.loc[run.was_run, column].tolist()
+            values = [None if _missing(value) else value for value in found]
+            if any(value is not None for value in values):
+                break
+            values = []
+    if stated is not None:
+        values.append(stated)
+    distinct = {canonical(value): value for value in values}
+    return sorted(distinct.values(), key=lambda value: (value is None, str(value)))
+
+
+def _listed(values: Sequence[Any]) -> str:
+    said = ("not recorded in some trials" if value is None else str(value) for value in values)
+    return " and ".join(said) or UNKNOWN
+
+
+def _baselines(run: Run) -> Found:
+    found, text = {}, []
+    for name, (passed, of) in run.evidence.baselines.items():
+        rate = run.share([1] * passed + [0] * (of - passed), [1] * of)
+        found[name] = {
+            "passed": passed, "tasks": of,
+            "rate": rate.value, "low": rate.low, "high": rate.high,
+        }  # fmt: skip
+        text.append(f"{name}: {passed} of {of} tasks, {run.rate(rate.low, rate.value, rate.high)}")
+    return "; ".join(text) or UNKNOWN, found
+
+
+def _identical(run: Run) -> Found:
+    valid = run.valid
+    if "trace" not in valid or valid.empty or valid["trace"].isna().any():
+        return "not known: the log keeps no trace of what was done", None
+    from evalkit.runlog import identical_trials
+
+    sets = identical_trials(valid)
+    tasks = list(dict.fromkeys(sets["task"]))
+    alike = sum(map(len, sets["identical"]))
+    text = f"{alike} trials of {len(tasks)} tasks repeat one another" if alike else "none"
+    return text, {"trials": alike, "tasks": tasks}
+
+
+_MEASURES: dict[str, Callable[[Run], Found]] = {
+    "trials": _trials,
+    "coverage": _coverage,
+    "infra failures": _infra,
+    "retries": _retries,
+    "unknown causes": _unknown,
+    "partial credit": _credit,
+    "process rules": _process,
+    "allowed share": _allowed,
+    "steps": _steps,
+    "cost": _cost,
+    "step budget": _budget,
+    "environment": _environment,
+    "user simulator": _user,
+    "trivial agents": _baselines,
+    "identical trials": _identical,
+}
