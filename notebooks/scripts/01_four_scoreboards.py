@@ -437,15 +437,7 @@ captioned(
 # does that say of a leaderboard that rests on it?
 
 # %%
-from evalkit.course.panels import Panel, slider
-
-Panel(
-    plots.draw_flip,
-    height=500,
-    edit=slider("Aggressive: edits right", AGGRESSIVE.edit, 0.78, 1.0, 0.01, ".0%"),
-    write=slider("Unintended writes per action", AGGRESSIVE.write, 0.0, 0.12, 0.002, ".1%"),
-    claim=slider("Claims unfinished work", AGGRESSIVE.claim_unfinished, 0.0, 1.0, 0.01, ".0%"),
-)
+plots.flip_panel()
 
 # %% [markdown]
 # ## What these numbers rest on

@@ -528,15 +528,7 @@ real[["published complete", "published score"]].join(ours)
 # ranks Hurried first while they count together. Which would you defend before you had seen the results?
 
 # %%
-from evalkit.course.panels import Panel, choice, slider
-
-Panel(
-    plots.draw_weights,
-    refund=slider("Weight of the refund", 1.0, 0.0, 4.0, 0.5, ".1f"),
-    note=slider("Weight of the note", 1.0, 0.0, 4.0, 0.5, ".1f"),
-    pair=choice("Cancel and refund count", ["one by one", "only together"]),
-    penalty=slider("Penalty for half (only together)", 1.0, 0.0, 3.0, 0.5, ".1f"),
-)
+plots.weights_panel()
 
 # %% [markdown]
 # Targets only has no weights. It ranks these two the same way in every setting. And it does not see the

@@ -468,16 +468,7 @@ tiers, [action.tool for action in world.trajectory]
 # let damage through, and which fail a good agent?
 
 # %%
-from evalkit.course.panels import Panel, choice
-
-Panel(
-    plots.draw_verdicts,
-    height=400,
-    orders=choice("Order W1 may change in", list(plots.ORDERS), "the whole orders table"),
-    log=choice("The log may gain", list(plots.LOG)),
-    amount=choice("Amounts are compared", list(plots.AMOUNT), "as stored"),
-    tags=choice("Tags are compared", list(plots.TAGS), "as stored"),
-)
+plots.verdicts_panel()
 
 # %% [markdown]
 # ## What these numbers rest on

@@ -390,14 +390,7 @@ pd.DataFrame(recovery, index=pd.Index(rates, name="r")).round(2)
 # $\rho$? From which $r$ on is it the other way round?
 
 # %%
-from evalkit.course.panels import Panel, slider
-
-Panel(
-    plots.draw_success,
-    r=slider("Per-step reliability r", 0.97, 0.9, 1.0, 0.001, ".1%"),
-    rho=slider("Recovery rate rho", 0.5, 0.0, 1.0, 0.05, ".0%"),
-    n=slider("Steps n", 20, 1, 100),
-)
+plots.success_panel()
 
 # %% [markdown]
 # ## What these numbers rest on

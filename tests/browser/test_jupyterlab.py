@@ -15,28 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from evalkit.course.notebooks import FOLDER, WIDGET_VIEW, pair_names
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 CELLS = "window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells"
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium found: install Debian's chromium to run the browser tests"
-)
 
 
 def free_port() -> int:
@@ -104,14 +87,6 @@ def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
             assert server.poll() is None, log.read_text()
             time.sleep(0.5)
     raise AssertionError(f"JupyterLab did not start: {log.read_text()}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

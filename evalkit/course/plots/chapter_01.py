@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evalkit.course.figures import COLOURS, INK, label, legible, new_axes
-from evalkit.course.panels import View
+from evalkit.course.panels import Panel, View, slider
 from evalkit.simulate import SCENARIO
 from evalkit.simulate.agents import AGGRESSIVE, CAREFUL, Agent
 from evalkit.simulate.expected import break_even_edit, break_even_write, expected
@@ -205,3 +205,14 @@ def finding(rival: Agent, firsts: list[str]) -> str:
     else:
         where = f"its lead there ends at {flip:.1%} unintended writes per action"
     return f"{seen}; the full diff {last}. With {rival.edit:.0%} of its edits right, {where}."
+
+
+def flip_panel() -> Panel:
+    """Return the panel of `draw_flip`."""
+    return Panel(
+        draw_flip,
+        height=500,
+        edit=slider("Aggressive: edits right", AGGRESSIVE.edit, 0.78, 1.0, 0.01, ".0%"),
+        write=slider("Unintended writes per action", AGGRESSIVE.write, 0.0, 0.12, 0.002, ".1%"),
+        claim=slider("Claims unfinished work", AGGRESSIVE.claim_unfinished, 0.0, 1.0, 0.01, ".0%"),
+    )

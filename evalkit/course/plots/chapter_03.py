@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evalkit.course.figures import COLOURS, INK, label, new_axes
-from evalkit.course.panels import View
+from evalkit.course.panels import Panel, View, choice, slider
 from evalkit.credit import Checkpoint, Groups, credit
 from evalkit.simulate import SCENARIO
 from evalkit.simulate.agents import AGGRESSIVE, CAREFUL
@@ -309,3 +309,14 @@ def _finding(scores: Scores, weights: Mapping[str, float], penalty: float | None
         rule = f"cancelling and refunding count only together, with a penalty of {penalty:g}"
     first = max(scores, key=lambda agent: scores[agent]["targets only"])
     return f"{order}: {stated}, {rule}. Targets only ranks {first} first, whatever the weights."
+
+
+def weights_panel() -> Panel:
+    """Return the panel of `draw_weights`."""
+    return Panel(
+        draw_weights,
+        refund=slider("Weight of the refund", 1.0, 0.0, 4.0, 0.5, ".1f"),
+        note=slider("Weight of the note", 1.0, 0.0, 4.0, 0.5, ".1f"),
+        pair=choice("Cancel and refund count", ["one by one", "only together"]),
+        penalty=slider("Penalty for half (only together)", 1.0, 0.0, 3.0, 0.5, ".1f"),
+    )

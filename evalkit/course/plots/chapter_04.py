@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evalkit.course.figures import COLOURS, INK, label, mark, new_axes
-from evalkit.course.panels import View
+from evalkit.course.panels import Panel, View, choice
 from evalkit.grading import grade
 from evalkit.statediff import State, state_diff
 from evalkit.tasks import Allowed, Created, Task
@@ -196,3 +196,15 @@ def draw_width(figure: Figure, table: pd.DataFrame) -> None:
     axes.set_xlim(0, 105)
     axes.set_xticks(range(0, 101, 20))
     axes.set_ylim(-1, 9)
+
+
+def verdicts_panel() -> Panel:
+    """Return the panel of `draw_verdicts`."""
+    return Panel(
+        draw_verdicts,
+        height=400,
+        orders=choice("Order W1 may change in", list(ORDERS), "the whole orders table"),
+        log=choice("The log may gain", list(LOG)),
+        amount=choice("Amounts are compared", list(AMOUNT), "as stored"),
+        tags=choice("Tags are compared", list(TAGS), "as stored"),
+    )

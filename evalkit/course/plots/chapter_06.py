@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from evalkit.course.figures import COLOURS, INK, PAPER, label, new_axes
-from evalkit.course.panels import View
+from evalkit.course.panels import Panel, View, slider
 from evalkit.steps import episode_success, horizon
 
 TARGETS = (0.5, 0.8, 0.9, 0.99)
@@ -189,4 +189,14 @@ def finding(r: float, rho: float, n: int) -> str:
         f"With r = {r:.1%} and {rho:.0%} of the failed steps mended, an episode of {n} "
         f"step{'s' * (n != 1)} succeeds {percent(success)} of the time; without "
         f"recovery, {percent(without)}. It may have {steps} for 90%."
+    )
+
+
+def success_panel() -> Panel:
+    """Return the panel of `draw_success`."""
+    return Panel(
+        draw_success,
+        r=slider("Per-step reliability r", 0.97, 0.9, 1.0, 0.001, ".1%"),
+        rho=slider("Recovery rate rho", 0.5, 0.0, 1.0, 0.05, ".0%"),
+        n=slider("Steps n", 20, 1, 100),
     )
