@@ -1,4 +1,4 @@
-"""The chapters, in order, and which of them stand in the folder."""
+"""The chapters, in order: which of them stand in the folder, and what is done of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from evalkit.course.exercises import chapters, exercises
+from evalkit.course.progress import remembered
+
+SIGNS = {"right": "✓", "not yet": "✗", "open": "○"}
 CHAPTERS = {
     "00_start_here": "how the course works; is this machine ready?",
     "01_four_scoreboards": "two agents, four graders, a ranking that flips",
@@ -47,6 +51,30 @@ def chapter_map(folder: Path | str = ".") -> pd.DataFrame:
         for name, teaches in CHAPTERS.items()
     ]
     return pd.DataFrame(rows).set_index("chapter")
+
+
+def progress() -> pd.DataFrame:
+    """Return one row a chapter: how many exercises are right, and each: ✓ right, ✗ tried, ○ open.
+
+    Examples
+    --------
+    >>> progress().columns.tolist()
+    ['right', 'exercises']
+    """
+    found = remembered()
+    rows = {}
+    for name in CHAPTERS:
+        ids = [e.id for e in exercises(name[:2])] if name[:2] in chapters() else []
+        verdicts = [found.get(exercise_id, "open") for exercise_id in ids]
+        if ids:
+            rows[name] = {
+                "right": f"{verdicts.count('right')} of {len(ids)}",
+                "exercises": "  ".join(
+                    f"{SIGNS[verdict]} {exercise_id.split('.')[1]}"
+                    for exercise_id, verdict in zip(ids, verdicts, strict=True)
+                ),
+            }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("chapter")
 
 
 def _is_in(folder: Path, name: str) -> bool:

@@ -151,7 +151,7 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
     )
-    client.execute(env={**os.environ, "TQDM_DISABLE": "1"})
+    client.execute(env={**os.environ, "TQDM_DISABLE": "1", "EVALKIT_PROGRESS": "0"})
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET_VIEW, None)

@@ -4,9 +4,9 @@ Each chapter's exercises are the tuple ``EXERCISES`` of ``chapter_NN.py`` in thi
 the chapter's number when one is asked for. In a notebook an exercise takes two cells, one with
 ``show("01.a")`` and one with the exercise's stub, ending in ``check("01.a", answer)``.
 
-For instructors: with ``EVALKIT_SOLUTIONS=0`` in the environment `show` leaves solutions out. Set
-it and run ``python -m evalkit.course.notebooks`` to make notebooks that hold none. `check` never
-reads a solution, so ``solution=""`` and ``wrong=()`` in the chapter files also make an edition.
+For instructors: with ``EVALKIT_SOLUTIONS=0`` in the environment `show` leaves solutions out.
+`check` never reads a solution, so ``python -m evalkit.course.student`` can make an edition whose
+package and notebooks hold none. What `check` found is kept on this machine: see `progress`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from evalkit.course.progress import remember
 
 Verdict = Literal["not attempted yet", "right", "not yet"]
 
@@ -204,7 +206,15 @@ def check(exercise_id: str, answer: Any) -> Feedback:
         return Feedback(exercise_id, "not attempted yet")
     except Exception as error:  # whatever a learner's code may raise
         message = _in_words(error)
-    return Feedback(exercise_id, "not yet" if message else "right", message or "")
+    verdict: Verdict = "not yet" if message else "right"
+    if note := remember(exercise_id, verdict):
+        _say_once(note)
+    return Feedback(exercise_id, verdict, message or "")
+
+
+@functools.cache
+def _say_once(note: str) -> None:
+    print(note)
 
 
 class _NotAttempted(Exception):
