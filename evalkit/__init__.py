@@ -1,7 +1,6 @@
 """Evaluate tool-using agents: outcomes, trajectories, state diffs and pass^k."""
 
 from evalkit.answers import answer_matches, contains, url_matches
-from evalkit.checklist import Evidence
 from evalkit.comparison import Comparison, compare, holm
 from evalkit.credit import Checkpoint, averages, verdict_credit
 from evalkit.databases import database_diff
@@ -24,7 +23,7 @@ from evalkit.process import (
     process_verdict,
     step_budget,
 )
-from evalkit.report import ReportCard, episode_fields, report_card
+from evalkit.report import Evidence, ReportCard, episode_fields, report_card
 from evalkit.snapshots import snapshot
 from evalkit.statediff import Change, Diff, state_diff
 from evalkit.taskfiles import load_task, save_task, task_from_dict, task_to_dict

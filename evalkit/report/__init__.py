@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalkit.checklist import MET, NOT_MET, NOT_STATED, Check, Evidence, filled_in
 from evalkit.estimates import Estimate, estimate
 from evalkit.grading import Verdict
-from evalkit.measures import UNKNOWN, Measure, Run, in_words, measures, printable
 from evalkit.passk import named, positive
-from evalkit.reporthtml import fragment, page, shown
+from evalkit.report.checklist import MET, NOT_MET, NOT_STATED, Check, Evidence
+from evalkit.report.checks import filled_in
+from evalkit.report.conditions import conditions
+from evalkit.report.html import fragment, page, shown
+from evalkit.report.measures import UNKNOWN, Measure, Run, in_words, measures, printable
 from evalkit.trials import counts, trials_table
 from evalkit.values import show
 
@@ -127,10 +129,8 @@ def report_card(
     ----------
     trials : data frame
         One row for each trial, in any engine, as a reader of `evalkit.logs`,
-        `evalkit.runlog.trial_rows` or `evalkit.trials.trials_table` gives it. Further columns
-        are used where they are there: those of a run's log (attempts, tag, trace, environment
-        version, user simulator, step budget); steps and cost; and what `episode_fields` keeps of
-        a verdict (credit, violations, allowed_share).
+        `evalkit.runlog.trial_rows` or `evalkit.trials.trials_table` gives it. Further columns are
+        used where they are there: those of a run's log, steps, cost, and `episode_fields`.
     title : str, optional
         By default the agent, or the file, that the trials name.
     k : int, optional
@@ -171,7 +171,7 @@ def report_card(
     curve = tuple(estimate(tally, j, level=level, min_trials=last) for j in range(1, last + 1))
     first = estimate(tally, level=level) if n.any() else None
     run = Run(rows, tally, curve, first, evidence, level)
-    found = measures(run)
+    found = (*measures(run), *conditions(run))
     checklist = filled_in({measure.name: measure.data for measure in found}, evidence)
     headline = _headline(run, found, checklist)
     return ReportCard(title or _title(rows), headline, first, curve, found, checklist, tally)

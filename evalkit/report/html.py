@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evalkit.checklist import MET, NOT_MET, NOT_STATED
 from evalkit.estimates import Estimate
-from evalkit.measures import in_words, printable
+from evalkit.report.checklist import MET, NOT_MET, NOT_STATED
+from evalkit.report.measures import in_words, printable
 
 if TYPE_CHECKING:
     from evalkit.report import ReportCard

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
-from evalkit.checklist import Evidence
 from evalkit.credit import averages
 from evalkit.estimates import Estimate, estimate
-from evalkit.forms import canonical
 from evalkit.infra import NOT_EVALUATED, NOT_RUN, infra_rate
 from evalkit.intervals import effective_tasks, wilson
+from evalkit.report.checklist import Evidence
 from evalkit.values import show
 
 if TYPE_CHECKING:
@@ -102,8 +101,8 @@ def printable(text: str) -> str:
 
     Examples
     --------
-    >>> print(printable("order\x1b[2J 7"))
-    order\x1b[2J 7
+    >>> print(printable("order\\x1b[2J 7"))
+    order\\x1b[2J 7
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
@@ -239,122 +238,16 @@ def _process(run: Run) -> Found:
     return text + listed, data
 
 
-def _missing(value: Any) -> bool:
+def missing(value: Any) -> bool:
     """Whether a cell is empty; a list or an object in it is not."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _allowed(run: Run) -> Found:
     share = run.rows["allowed_share"].max() if "allowed_share" in run.rows else None
-    if share is None or _missing(share):
+    if share is None or missing(share):
         return UNKNOWN, None
     return f"at most {share:.1%} of a state", float(share)
-
-
-def _steps(run: Run) -> Found:
-    if "steps" not in run.rows or run.valid["steps"].isna().all():
-        return UNKNOWN, None
-    used = run.valid["steps"].dropna().astype(float)
-    data = {"mean": float(used.mean()), "most": float(used.max()), "known": len(used)}
-    of = f" (known of {len(used)} of {len(run.valid)} trials)" * (len(used) < len(run.valid))
-    return f"{used.mean():.1f} a trial, at most {used.max():g}{of}", data
-
-
-def _cost(run: Run) -> Found:
-    if "cost" not in run.rows or run.valid["cost"].isna().all():
-        return UNKNOWN, None
-    from evalkit.budget import cost_and_success
-
-    known, of = int(run.valid["cost"].notna().sum()), len(run.valid)
-    if known < of:
-        return f"known of {known} of {of} trials only", {"known": known, "of": of}
-    found = cost_and_success(run.rows, level=run.level)
-    total = float(run.rows["cost"].sum())
-    text = f"{found['cost']:.4g} a trial"
-    if isfinite(found["cost_low"]):
-        ends = f"{found['cost_low']:.4g} to {found['cost_high']:.4g}"
-        text += f" ({run.level:.0%} interval {ends})"
-    data = {"mean": found["cost"], "low": found["cost_low"], "high": found["cost_high"]}
-    return f"{text}, {total:.4g} in all", data | {"total": total, "known": known, "of": of}
-
-
-def _budget(run: Run) -> Found:
-    budgets = _distinct(run, ["max_steps"], run.evidence.max_steps)
-    return _listed(budgets), budgets
-
-
-def _environment(run: Run) -> Found:
-    names = ["environment_version", "version"]
-    versions = _distinct(run, names, run.evidence.environment_version)
-    starts = _distinct(run, ["start"], None)
-    print_of = run.evidence.fingerprint
-    text = _listed(versions)
-    if starts and None not in starts:
-        text += f"; {len(starts)} start state{'s' * (len(starts) != 1)}"
-    if print_of:
-        digests = ", ".join(f"{name} {_short(print_of[name])}" for name in print_of)
-        text += f"; fingerprint: {digests}"
-    data = {"versions": versions, "start states": [s for s in starts if s is not None]}
-    return text, data | {"fingerprint": dict(print_of) if print_of else None}
-
-
-def _short(value: Any) -> str:
-    return value[:12] if isinstance(value, str) else show(value)
-
-
-def _user(run: Run) -> Found:
-    models = _distinct(run, ["user_model", "user"], run.evidence.user_model)
-    settings = _distinct(run, ["user_settings"], run.evidence.user_settings)
-    if not models or models == ["none"]:
-        return models[0] if models else UNKNOWN, {"models": models, "settings": settings}
-    text = f"{_listed(models)}, settings {_listed(settings)}"
-    return text, {"models": models, "settings": settings}
-
-
-def _distinct(run: Run, columns: Iterable[str], stated: Any) -> list[Any]:
-    """The values in the first of the columns that says something, and the stated one, in order."""
-    values: list[Any] = []
-    for column in columns:
-        if column in run.rows:
-            found = run.rows.loc[run.was_run, column].tolist()
-            values = [None if _missing(value) else value for value in found]
-            if any(value is not None for value in values):
-                break
-            values = []
-    if stated is not None:
-        values.append(stated)
-    distinct = {canonical(value): value for value in values}
-    return sorted(distinct.values(), key=lambda value: (value is None, str(value)))
-
-
-def _listed(values: Sequence[Any]) -> str:
-    said = ("not recorded in some trials" if value is None else str(value) for value in values)
-    return " and ".join(said) or UNKNOWN
-
-
-def _baselines(run: Run) -> Found:
-    found, text = {}, []
-    for name, (passed, of) in run.evidence.baselines.items():
-        rate = run.share([1] * passed + [0] * (of - passed), [1] * of)
-        found[name] = {
-            "passed": passed, "tasks": of,
-            "rate": rate.value, "low": rate.low, "high": rate.high,
-        }  # fmt: skip
-        text.append(f"{name}: {passed} of {of} tasks, {run.rate(rate.low, rate.value, rate.high)}")
-    return "; ".join(text) or UNKNOWN, found
-
-
-def _identical(run: Run) -> Found:
-    valid = run.valid
-    if "trace" not in valid or valid.empty or valid["trace"].isna().any():
-        return "not known: the log keeps no trace of what was done", None
-    from evalkit.runlog import identical_trials
-
-    sets = identical_trials(valid)
-    tasks = list(dict.fromkeys(sets["task"]))
-    alike = sum(map(len, sets["identical"]))
-    text = f"{alike} trials of {len(tasks)} tasks repeat one another" if alike else "none"
-    return text, {"trials": alike, "tasks": tasks}
 
 
 _MEASURES: dict[str, Callable[[Run], Found]] = {
@@ -366,11 +259,4 @@ _MEASURES: dict[str, Callable[[Run], Found]] = {
     "partial credit": _credit,
     "process rules": _process,
     "allowed share": _allowed,
-    "steps": _steps,
-    "cost": _cost,
-    "step budget": _budget,
-    "environment": _environment,
-    "user simulator": _user,
-    "trivial agents": _baselines,
-    "identical trials": _identical,
 }
