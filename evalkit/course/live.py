@@ -8,17 +8,19 @@ drawing is written twice, and the page needs nothing but itself.
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from evalkit.course.figures import new_figure
-from evalkit.course.panels import Panel
+from evalkit.course.panels import MAKE_LIVE, Panel
 from evalkit.course.plots import chapter_01, chapter_07, chapter_08, chapter_09
 
 #: The panels that are alive in the book, by chapter, in the order of its page.
@@ -31,7 +33,11 @@ LIVE: dict[str, tuple[Callable[[], Panel], ...]] = {
 MOST = 500  # positions of a grid: about a megabyte, and half a minute to draw
 
 # Text stays text, and the same picture is the same file on every run.
-_SVG: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "evalkit", "path.simplify_threshold": 0.5}
+_SVG: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "evalkit",
+    "path.simplify_threshold": 0.5,
+}
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
@@ -90,6 +96,42 @@ def _spans(number: dict[str, int], lines: Iterable[str]) -> list[list[int]]:
         else:
             spans.append([place, 1])
     return spans
+
+
+def enliven(notebook: Any, panels: Iterable[Panel], folder: Path, most: int = MOST) -> None:
+    """Give each panel of a notebook a grid, in the folder ``panels``, that ``live.js`` finds.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Its outputs are changed in place: each panel that stands still now names its grid.
+    panels : iterable of Panel
+        In the order of the page; the first as many panels of the page as there are.
+    folder : path
+        The root of the site's own files.
+    most : int
+        The most positions of a grid.
+
+    Raises
+    ------
+    ValueError
+        If the page has fewer panels than were given.
+    """
+    shown = (
+        output["data"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if MAKE_LIVE in "".join(output.get("data", {}).get("text/html", ""))
+    )
+    for panel in panels:
+        if (data := next(shown, None)) is None:
+            raise ValueError(f"the notebook shows no panel of {panel.draw.__name__}; execute it")
+        file = folder / "panels" / f"{panel.draw.__name__}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(grid(panel, most), separators=(",", ":")))
+        place = file.relative_to(folder.parent).as_posix()
+        still = "".join(data["text/html"])
+        data["text/html"] = f'<div class="evalkit-live" data-grid="{place}">{still}</div>'
 
 
 def positions(panel: Panel, most: int) -> dict[str, list[Any]]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
+import re
 from collections.abc import Callable
 from math import prod
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import nbformat
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from evalkit.course.figures import new_axes, new_figure
-from evalkit.course.live import LIVE, grid, positions, svg_lines
+from evalkit.course.live import LIVE, enliven, grid, positions, svg_lines
+from evalkit.course.notebooks import FOLDER
 from evalkit.course.panels import Panel, View, choice, slider
 
 FACTORIES = [factory for factories in LIVE.values() for factory in factories]
@@ -107,3 +112,27 @@ def test_a_picture_brings_no_style_sheet_that_would_rule_the_page() -> None:
     figure = new_figure()
     draw(figure, 0.02, 3, "a")
     assert "<style" not in "\n".join(svg_lines(figure))
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_each_live_panel_of_a_chapter_finds_its_place_on_the_page(
+    name: str, tmp_path: Path
+) -> None:
+    notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    panels = [factory() for factory in LIVE[name]]
+    enliven(notebook, panels[:1], tmp_path / "_static", most=1)
+    (page,) = (
+        output["data"]["text/html"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "evalkit-live" in output.get("data", {}).get("text/html", "")
+    )
+    assert html.escape(panels[0].view.finding) in page
+    (place,) = re.findall('data-grid="(.*?)"', page)
+    data = json.loads((tmp_path / place).read_text())
+    assert panels[0].view.finding in [frame["finding"] for frame in data["frames"]]
+
+
+def test_a_page_without_the_panel_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no panel of draw; execute it"):
+        enliven(nbformat.v4.new_notebook(), [panel()], tmp_path)
