@@ -41,6 +41,14 @@ def panel() -> Panel:
     )
 
 
+def stuck(factory: Callable[[], Panel]) -> Panel:
+    """Return a panel whose sliders have one position each: where they start."""
+    made = factory()
+    for control in made.controls.values():
+        control.min = control.max = control.value
+    return made
+
+
 def restored(data: dict[str, Any], spans: list[list[int]]) -> str:
     return "\n".join("\n".join(data["lines"][a : a + n]) for a, n in spans)
 
@@ -89,14 +97,11 @@ def test_controls_keep_their_ends_and_their_start(factory: Callable[[], Panel], 
 
 @pytest.mark.parametrize("factory", FACTORIES, ids=lambda f: f.__name__)
 def test_a_live_panel_starts_where_the_still_one_stands(factory: Callable[[], Panel]) -> None:
-    made = factory()
-    starts = [control.value for control in made.controls.values()]
-    for control in made.controls.values():  # a grid of one position
-        control.min = control.max = control.value
+    made = stuck(factory)
     data = grid(made, most=1)
     (frame,) = data["frames"]
     assert frame["finding"] == made.view.finding
-    assert [control["start"] for control in data["controls"]] == [0] * len(starts)
+    assert {control["start"] for control in data["controls"]} == {0}
 
 
 def test_a_picture_is_well_formed_and_the_same_each_time_and_keeps_its_text() -> None:
@@ -119,18 +124,19 @@ def test_each_live_panel_of_a_chapter_finds_its_place_on_the_page(
     name: str, tmp_path: Path
 ) -> None:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
-    panels = [factory() for factory in LIVE[name]]
-    enliven(notebook, panels[:1], tmp_path / "_static", most=1)
-    (page,) = (
+    panels = [stuck(factory) for factory in LIVE[name]]
+    enliven(notebook, panels, tmp_path / "_static", most=1)
+    pages = [
         output["data"]["text/html"]
         for cell in notebook.cells
         for output in cell.get("outputs", [])
         if "evalkit-live" in output.get("data", {}).get("text/html", "")
-    )
-    assert html.escape(panels[0].view.finding) in page
-    (place,) = re.findall('data-grid="(.*?)"', page)
-    data = json.loads((tmp_path / place).read_text())
-    assert panels[0].view.finding in [frame["finding"] for frame in data["frames"]]
+    ]
+    for one, page in zip(panels, pages, strict=True):
+        assert html.escape(one.view.finding) in page
+        (place,) = re.findall('data-grid="(.*?)"', page)
+        (frame,) = json.loads((tmp_path / place).read_text())["frames"]
+        assert frame["finding"] == one.view.finding
 
 
 def test_a_page_without_the_panel_is_an_error(tmp_path: Path) -> None:
