@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from evalkit import Allowed, Invariant, Task, grade, state_diff
+from evalkit import Allowed, Invariant, Task, TaskError, grade, state_diff
+from evalkit.simulate.episodes import gold_state
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
+from evalkit.simulate.world import Call, World
 from evalkit.snapshots import snapshot
 
 CARDS = [{"payment_id": "g1", "amount": 198}, {"payment_id": "g2", "amount": 129}]
@@ -81,6 +84,12 @@ def test_a_goal_that_forgot_its_changes_fails_the_right_agent_and_is_flagged() -
     assert verdict.status == "fail"
     assert [f.place for f in verdict.collateral] == ["orders/A/status", "orders/B/status"]
     assert "an agent that does nothing passes" in verdict.notes[0]
+
+
+def test_a_gold_action_that_raises_breaks_the_task_and_is_never_skipped() -> None:
+    ok, raises = Call("cancel_order", order_id="W1001"), Call("cancel_order", order_id="W1002")
+    with World(CUSTOMER_OPERATIONS) as world, pytest.raises(TaskError, match="gold action 1"):
+        gold_state(world, [ok, raises, Call("cancel_order", order_id="W1004")])
 
 
 def test_a_task_that_doing_nothing_passes_is_flagged() -> None:

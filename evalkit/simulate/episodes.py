@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,10 @@ from tqdm import tqdm
 
 from evalkit.grading import Verdict, grade
 from evalkit.simulate.agents import Policy
-from evalkit.simulate.world import Action, ToolError, World
+from evalkit.simulate.world import Action, Call, ToolError, World
 from evalkit.snapshots import snapshot
+from evalkit.statediff import State
+from evalkit.tasks import TaskError
 
 
 @dataclass(frozen=True)
@@ -84,3 +87,48 @@ def play_many(
     list of Episode
     """
     return [play(policy, world, rng) for _ in tqdm(range(episodes), desc=name)]
+
+
+def gold_state(world: World, actions: Sequence[Call]) -> State:
+    """The state that a task's gold actions leave, from a fresh start; for `Task.from_goal`.
+
+    Parameters
+    ----------
+    world
+        Reset before and after.
+    actions
+        The calls that do the task.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    TaskError
+        If one of the actions raises, whatever it raises: the task is broken, and the state that
+        the others leave is no goal to grade against.
+
+    Examples
+    --------
+    >>> from evalkit.simulate.store import CUSTOMER_OPERATIONS
+    >>> with World(CUSTOMER_OPERATIONS) as world:
+    ...     gold_state(world, [Call("cancel_order", order_id="W1002")])
+    Traceback (most recent call last):
+    ...
+    evalkit.entries.TaskError: gold action 0, cancel_order(order_id='W1002') raised: order W1002 is
+    delivered; only a processing order can be cancelled. The task is broken: mend its actions
+    """
+    world.reset()
+    try:
+        for i, action in enumerate(actions):
+            try:
+                world.call(action.tool, **action.arguments)
+            except Exception as error:
+                raise TaskError(
+                    f"gold action {i}, {action} raised: {str(error) or repr(error)}. "
+                    "The task is broken: mend its actions"
+                ) from error
+        return snapshot(world.connection)
+    finally:
+        world.reset()

@@ -6,15 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from evalkit import Task, TaskError, grade, snapshot
 from evalkit.simulate.agents import Policy
-from evalkit.simulate.episodes import play, play_many
+from evalkit.simulate.episodes import gold_state, play, play_many
 from evalkit.simulate.store import CUSTOMER_OPERATIONS as SCENARIO
-from evalkit.simulate.world import World
+from evalkit.simulate.world import Call, World
 
 
 @pytest.fixture
@@ -103,6 +105,42 @@ def test_a_claim_drawn_with_numpy_is_taken(world: World) -> None:
 def test_many_episodes_are_played_one_after_another(world: World) -> None:
     episodes = play_many(flawless, world, 3, RNG)
     assert [episode.verdict.passed for episode in episodes] == [True] * 3
+
+
+GOLD = [edit.right for edit in SCENARIO.edits]
+
+
+def test_a_goal_made_of_gold_actions_is_the_one_that_a_flawless_agent_reaches(world: World) -> None:
+    before = snapshot(world.connection)
+    gold = gold_state(world, GOLD)
+    assert world.trajectory == ()
+    assert snapshot(world.connection) == before
+    free = {table: ["id", "created_at"] for table in ("refunds", "notes")}
+    task = Task.from_goal(before, gold, allowed=SCENARIO.task.allowed, free=free)
+    play(flawless, world, RNG)
+    assert grade(before, snapshot(world.connection), task).passed
+    assert not grade(before, before, task)
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        (Call("cancel_order", order_id="W1002"), "W1002 is delivered"),
+        (Call("cancel_order"), "missing a required argument"),
+        (Call("close_account", customer_id="C3"), "there is no tool 'close_account'"),
+        (Call("raises", customer_id="C3"), "KeyError"),
+    ],
+)
+def test_gold_actions_of_which_one_raises_give_no_goal(broken: Call, says: str) -> None:
+    def raises(world: World, customer_id: str) -> None:
+        """Fail in a way that no tool should."""
+        raise KeyError
+
+    with World(replace(SCENARIO, tools=(*SCENARIO.tools, raises))) as world:
+        before = snapshot(world.connection)
+        with pytest.raises(TaskError, match=f"gold action 1, .* raised: .*{says}.* task is broken"):
+            gold_state(world, [GOLD[0], broken, GOLD[1]])
+        assert snapshot(world.connection) == before
 
 
 @pytest.mark.parametrize(("disable", "silent"), [("1", True), ("", False)])
