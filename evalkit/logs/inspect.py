@@ -72,15 +72,8 @@ def read_inspect(
     if completed > (held := sum(sample.error is None for sample in samples)):
         raise LogError(f"{path}, samples: holds {held} without error; results count {completed}.")
     name = _scorer(path, samples, scorer)
-    epochs = range(1, (log.eval.config.epochs or 1) + 1)
-    planned = dict.fromkeys((i, n) for i in log.eval.dataset.sample_ids or [] for n in epochs)
     rows = [_row(f"{path}, sample {i}", s, name, threshold) for i, s in enumerate(samples)]
-    for i, row in enumerate(rows):
-        if (row["task"], row["trial"]) not in planned:
-            which = f"id {row['task']!r}, epoch {row['trial']}"
-            raise LogError(f"{path}, sample {i}: {which} is not in the log's own plan.")
-    have = {(row["task"], row["trial"]) for row in rows}
-    rows += [_not_run(*which) for which in planned if which not in have]
+    rows += _not_run(path, log, rows)
     return trials([row | _source(log) for row in rows], path, duplicates)
 
 
@@ -163,7 +156,16 @@ def _score(where: str, value: Any) -> float | None:
     return None if math.isnan(number) else float(number)
 
 
-def _not_run(task: int | str, trial: int) -> dict[str, Any]:
+def _not_run(path: PathLike, log: Any, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row without verdict for each sample and epoch of the log's plan that is not in it."""
+    epochs = range(1, (log.eval.config.epochs or 1) + 1)
+    planned = dict.fromkeys((i, n) for i in log.eval.dataset.sample_ids or [] for n in epochs)
+    have = [(row["task"], row["trial"]) for row in rows]
+    for i, which in enumerate(have):
+        if which not in planned:
+            named = "id {!r}, epoch {}".format(*which)
+            raise LogError(f"{path}, sample {i}: {named} is not in the log's own plan.")
+        planned[which] = True
     columns = ("success", "steps", "cost", "score", "error", "reason")
-    known = {"task": task, "trial": trial, "infra": False, "ended": "not run", "retries": 0}
-    return dict.fromkeys(columns) | known
+    never = dict.fromkeys(columns) | {"infra": False, "ended": "not run", "retries": 0}
+    return [never | {"task": i, "trial": n} for (i, n), ran in planned.items() if not ran]
