@@ -22,6 +22,8 @@ from evalkit.values import show
 if TYPE_CHECKING:
     import pandas as pd
 
+#: The columns that a card is called after, as far as they name one thing.
+TITLE = ("agent", "submission", "file")
 _NO_EVIDENCE = Evidence()
 
 
@@ -164,17 +166,12 @@ def report_card(
     >>> [check.name for check in card.with_status("met")]
     ['credit', 'trials', 'baselines', 'intervals']
     """
-    rows = _rows(trials)
-    tally = counts(trials_table(rows, infra="infra"), planned)
-    n = tally["n"]
-    last = positive("k", k) if k is not None else int(n[n > 0].min() if n.any() else 0)
-    curve = tuple(estimate(tally, j, level=level, min_trials=last) for j in range(1, last + 1))
-    first = estimate(tally, level=level) if n.any() else None
-    run = Run(rows, tally, curve, first, evidence, level)
+    run = _run(_rows(trials), k, planned, evidence, level)
     found = (*measures(run), *conditions(run))
     checklist = filled_in({measure.name: measure.data for measure in found}, evidence)
     headline = _headline(run, found, checklist)
-    return ReportCard(title or _title(rows), headline, first, curve, found, checklist, tally)
+    title = title or _title(run.rows)
+    return ReportCard(title, headline, run.first, run.curve, found, checklist, run.tally)
 
 
 def episode_fields(verdict: Verdict, process: Verdict | None = None) -> dict[str, Any]:
@@ -210,6 +207,21 @@ def episode_fields(verdict: Verdict, process: Verdict | None = None) -> dict[str
     }
 
 
+def _run(
+    rows: pd.DataFrame,
+    k: int | None,
+    planned: int | Mapping[Any, int] | None,
+    evidence: Evidence,
+    level: float,
+) -> Run:
+    tally = counts(trials_table(rows, infra="infra"), planned)
+    n = tally["n"]
+    last = positive("k", k) if k is not None else int(n[n > 0].min() if n.any() else 0)
+    curve = tuple(estimate(tally, j, level=level, min_trials=last) for j in range(1, last + 1))
+    first = estimate(tally, level=level) if n.any() else None
+    return Run(rows, tally, curve, first, evidence, level)
+
+
 def _rows(trials: Any) -> pd.DataFrame:
     """The trials here, success and infra checked, and every other column as it was."""
     import narwhals as nw
@@ -230,11 +242,9 @@ def _rows(trials: Any) -> pd.DataFrame:
 
 
 def _title(rows: pd.DataFrame) -> str:
-    for column in ("agent", "submission", "file"):
-        names = rows[column].dropna().unique().tolist() if column in rows else []
-        if len(names) == 1:
-            return str(names[0])
-    return "evaluation"
+    columns = [rows[name].dropna().unique().tolist() for name in TITLE if name in rows]
+    names = dict.fromkeys(str(found[0]) for found in columns if len(found) == 1)
+    return ", ".join(names) or "evaluation"
 
 
 def _headline(run: Run, found: tuple[Measure, ...], checklist: tuple[Check, ...]) -> str:

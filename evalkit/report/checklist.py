@@ -103,9 +103,12 @@ class Evidence:
                 raise ValueError(f"stated: {name!r} is no line; they are {', '.join(lines)}.")
             if claim is not False and not (isinstance(claim, str) and claim.strip()):
                 raise ValueError(f"stated[{name!r}]: say in words how it is met, or False.")
-        for name, (passed, of) in self.baselines.items():
-            if not 0 <= passed <= of or of < 1:
-                raise ValueError(f"baselines[{name!r}]: ({passed}, {of}) is not passed, tasks.")
+        for name, pair in self.baselines.items():
+            if len(pair) != 2 or not 0 <= pair[0] <= pair[1] or pair[1] < 1:
+                raise ValueError(f"baselines[{name!r}]: {pair} is not (passed, tasks).")
+        for name in ("tasks", "audits", "exposures", "rules"):
+            if isinstance(getattr(self, name), str | Mapping):
+                raise ValueError(f"{name}: give a list, not {getattr(self, name)!r}.")
 
     @property
     def rule_names(self) -> list[str]:

@@ -118,34 +118,44 @@ def _credit(data: Data, evidence: Evidence) -> Found:
 
 
 def _trials(data: Data, evidence: Evidence) -> Found:
-    fewest, k = data["trials"]["fewest"], data["trials"]["k"]
+    fewest, most, k = (data["trials"][name] for name in ("fewest", "most", "k"))
+    alike = (data["identical trials"] or {"trials": 0})["trials"]
     if not k:
         return NOT_MET, "no task has a valid trial"
-    if k == 1:
-        return (
-            NOT_MET,
-            f"a task has as few as {fewest} valid trials: nothing beyond pass^1 is known",
-        )
-    text = f"{fewest} valid trials or more of each task, for pass^{k}"
+    if alike:
+        return NOT_MET, f"{alike} trials repeat one another, so they are not as many as they seem"
     if fewest < k:
-        return NOT_MET, f"fewest of a task: {fewest}, for pass^{k}"
-    return MET, text + ("; with n = k the estimate is noisy" if fewest == k else "")
+        return NOT_MET, f"a task has {fewest} valid trials, and pass^{k} is reported"
+    if k == 1 < most:
+        return NOT_MET, f"a task has a single valid trial, so the curve ends there; see k={most}"
+    if k == 1:
+        return NOT_MET, "one trial of each task, so nothing is known beyond pass^1"
+    noisy = "; with n = k the estimate is noisy" * (fewest == k)
+    return MET, f"{fewest} valid trials or more of each task, for pass^{k}{noisy}"
 
 
 def _infra(data: Data, evidence: Evidence) -> Found:
-    found, retried, unknown = data["infra failures"], data["retries"], data["unknown causes"]
-    if unknown:
+    infra, retried = data["infra failures"]["infra"], data["retries"]
+    if unknown := data["unknown causes"]:
         return NOT_MET, f"nobody knows whose failure {unknown} trials are"
-    if retried and retried["limit"] is not None:
-        text = f"{found['infra']} infra failures, {retried['retries']} retries"
-        if retried["given up early"]:
-            return NOT_MET, f"{text}; {retried['given up early']} trials were not retried so often"
-        return MET, f"{text}, at most {retried['limit']} of a trial"
-    if retried and not found["infra"]:
-        return NOT_STATED, "none was seen; nothing says whether one would have been retried"
-    if found["infra"]:
-        return NOT_STATED, f"{found['infra']} are tagged; nothing says how often they were retried"
+    if retried:
+        return _retried(infra, retried)
+    if infra and evidence.retries is not None:
+        return MET, f"{infra} trials are tagged; each was retried up to {evidence.retries} times"
+    if infra:
+        return NOT_STATED, f"{infra} are tagged; nothing says how often they were retried"
     return NOT_STATED, "none is tagged; nothing says whether one would have been"
+
+
+def _retried(infra: int, retried: Data) -> Found:
+    limit, text = retried["limit"], f"{infra} infra failures, {retried['retries']} retries"
+    if limit is None:
+        return NOT_STATED, f"{text}; nothing says what the limit was"
+    if retried["given up early"]:
+        return NOT_MET, f"{text}; {retried['given up early']} trials were not retried so often"
+    if retried["most"] > limit:
+        return NOT_MET, f"{text}; one trial was retried more often than {limit} times"
+    return MET, f"{text}, at most {limit} of a trial"
 
 
 def _environment(data: Data, evidence: Evidence) -> Found:

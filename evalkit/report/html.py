@@ -28,7 +28,7 @@ CARD_STYLE = """
 .ek .ek-head{font-size:1.1em;border-left:4px solid rgba(128,128,128,.6);padding-left:.8em}
 .ek .ek-pair{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:center}
 .ek svg{max-width:100%;height:auto}
-.ek table{border-collapse:collapse;width:100%;margin:.3em 0;font-size:.95em}
+.ek table{border-collapse:collapse;table-layout:auto;width:100%;margin:.3em 0;font-size:.95em}
 .ek .ek-pair table{width:auto}
 .ek table th,.ek table td{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;
 border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;white-space:normal}

@@ -1,0 +1,167 @@
+"""The design checklist: no line is met without evidence, and a claim never outweighs the data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evalkit import Allowed, Evidence, Task, grade, never
+from evalkit.audit import audit_grader
+from evalkit.report import report_card
+from evalkit.report.checklist import ITEMS, MET, NOT_MET, NOT_STATED, Check
+from evalkit.report.checks import FEW, NARROW
+
+BEFORE = {"orders": {1: {"status": "new", "total": "5"}, 2: {"status": "new", "total": "7"}}}
+AFTER = {"orders": {1: {"status": "sent", "total": "5"}, 2: {"status": "new", "total": "7"}}}
+TASK = Task({"orders/1/status": "sent"})
+FORMS = Task({"orders/1/status": "sent"}, forms={"orders/*/total": "number"})
+NOT_THERE = object()
+
+
+def check(name: str, trials: Mapping[str, Any] | None = None, **evidence: Any) -> Check:
+    """One line of the checklist, for two tasks of two trials with further columns."""
+    rows = {"task": ["a", "a", "b", "b"], "trial": [0, 1, 0, 1], "success": [1.0, 0, 1, 1]}
+    frame = pd.DataFrame(rows | {"infra": False} | dict(trials or {}))
+    card = report_card(frame, evidence=Evidence(**evidence))
+    return next(line for line in card.checklist if line.name == name)
+
+
+def audit(grader: Any, task: Task = TASK) -> Any:
+    return audit_grader(grader, BEFORE, AFTER, task, per_kind=3, fields=4)
+
+
+def full(task: Task) -> Any:
+    return lambda before, after: grade(before, after, task)
+
+
+TARGET_ONLY = audit(lambda before, after: after["orders"][1].get("status") == "sent")
+STRICT = audit(lambda before, after: after == AFTER, FORMS)
+SOUND = audit(full(TASK))
+SOUND_FORMS = audit(full(FORMS), FORMS)
+RUN = {"attempts": [1, 3, 1, 1], "tag": "agent success", "kind": ""}
+SPOILT = RUN | {"success": [1.0, None, 1, 1], "infra": [False, True, False, False]}
+VIOLATIONS = {"violations": [["never delete"], [], [], []]}
+UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "", "", ""]}
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "says", "trials", "evidence"),
+    [
+        ("changes", NOT_STATED, "", {}, {}),
+        ("changes", NOT_MET, "harmful end states through", {}, {"audits": [TARGET_ONLY]}),
+        ("changes", NOT_MET, "through", {}, {"audits": [TARGET_ONLY], "tasks": [TASK]}),
+        ("changes", MET, "lets 0 of", {}, {"audits": [SOUND]}),
+        ("changes", MET, "2 tasks, each graded", {}, {"tasks": [TASK, FORMS]}),
+        ("changes", NOT_MET, "1 of 2 tasks state nothing", {}, {"tasks": [TASK, Task()]}),
+        ("changes", NOT_STATED, "", {}, {"tasks": []}),
+        ("allowed", NOT_STATED, "", {}, {}),
+        ("allowed", MET, "4.0%", {"allowed_share": [0.04, 0.01, None, 0]}, {}),
+        ("allowed", NOT_MET, "6.0%", {"allowed_share": [0.01, 0.06, 0, 0]}, {}),
+        ("allowed", MET, "nothing is allowed", {}, {"tasks": [TASK]}),
+        ("allowed", NOT_STATED, "", {}, {"tasks": [Task(TASK.required, allowed=[Allowed("x/1/y")])]}),
+        ("canonical", NOT_STATED, "", {}, {"tasks": [FORMS]}),
+        ("canonical", MET, "fails 0 of", {}, {"audits": [SOUND_FORMS]}),
+        ("canonical", NOT_MET, "fails", {}, {"audits": [SOUND_FORMS, STRICT]}),
+        ("reach", NOT_STATED, "", {}, {}),
+        ("reach", MET, "found none", {}, {"exposures": []}),
+        ("reach", NOT_MET, "can read: x, and 1 more", {}, {"exposures": ["can read: x", "copy: y"]}),
+        ("process", NOT_STATED, "", {}, {}),
+        ("process", NOT_STATED, "only 0 trials", {}, {"rules": [never("delete")]}),
+        ("process", NOT_STATED, "", VIOLATIONS, {}),
+        ("process", MET, "never delete", VIOLATIONS, {"rules": [never("delete")]}),
+        ("process", NOT_MET, "not listed: never delete", VIOLATIONS, {"rules": ["no damage"]}),
+        ("process", NOT_MET, "11 rules", VIOLATIONS | {}, {"rules": ["never delete", *"abcdefghij"]}),
+        ("credit", MET, "all that is reported", {}, {}),
+        ("credit", MET, "stands beside", {"credit": 0.5}, {}),
+        ("credit", NOT_STATED, "no trial has a verdict", {"success": float("nan"), "credit": 0.5}, {}),
+        ("trials", MET, "2 valid trials or more of each task, for pass^2; with n = k", {}, {}),
+        ("trials", NOT_MET, "beyond pass^1", {"success": [1.0, None, 0, None]}, {}),
+        ("trials", NOT_MET, "see k=2", {"success": [1.0, None, 0, 1]}, {}),
+        ("trials", NOT_MET, "a task has 0 valid", {"success": [None, None, 0, 1]}, {}),
+        ("trials", NOT_MET, "no task has", {"success": float("nan")}, {}),
+        ("trials", NOT_MET, "4 trials repeat", {"trace": "same", "success": 1.0}, {}),
+        ("infra", NOT_STATED, "none is tagged", {}, {}),
+        ("infra", NOT_STATED, "1 are tagged", {k: SPOILT[k] for k in ("success", "infra")}, {}),
+        ("infra", MET, "up to 3 times", {k: SPOILT[k] for k in ("success", "infra")}, {"retries": 3}),
+        ("infra", MET, "3 infra failures, 2 retries, at most 2", SPOILT, {}),
+        ("infra", MET, "at most 2", SPOILT, {"retries": 2}),
+        ("infra", NOT_MET, "not retried so often", SPOILT, {"retries": 3}),
+        ("infra", NOT_MET, "more often", SPOILT, {"retries": 1}),
+        ("infra", NOT_STATED, "the limit", RUN, {}),
+        ("infra", MET, "2 infra failures", RUN, {"retries": 3}),
+        ("infra", NOT_MET, "whose failure 1 trials are", SPOILT | UNKNOWN, {"retries": 2}),
+        ("environment", NOT_STATED, "", {}, {}),
+        ("environment", NOT_STATED, "", {"environment_version": None}, {}),
+        ("environment", MET, "v1", {"environment_version": "v1"}, {}),
+        ("environment", MET, "v1", {}, {"environment_version": "v1"}),
+        ("environment", MET, "fingerprint", {}, {"fingerprint": {"schema": "ab", "content": "cd"}}),
+        ("environment", NOT_MET, "v1 and v2", {"environment_version": ["v2", "v1", "v1", "v1"]}, {}),
+        ("environment", NOT_MET, "v1 and v2", {"version": "v1"}, {"environment_version": "v2"}),
+        ("environment", NOT_MET, "not recorded", {"version": ["v1", "v1", None, "v1"]}, {}),
+        ("user", NOT_STATED, "", {}, {}),
+        ("user", NOT_STATED, "settings are not stated", {"user": "u"}, {}),
+        ("user", MET, "no simulated user", {}, {"user_model": "none"}),
+        ("user", MET, "u, settings {'t': 0}", {"user_model": "u", "user_settings": [{"t": 0}] * 4}, {}),
+        ("user", MET, "u, settings", {"user": "u"}, {"user_settings": {"t": 0}}),
+        ("user", NOT_MET, "u and w", {"user": ["u", "u", "w", "w"]}, {}),
+        ("budgets", NOT_STATED, "", {}, {}),
+        ("budgets", MET, "30 steps", {"max_steps": 30}, {}),
+        ("budgets", NOT_MET, "15 and 50", {"max_steps": [50, 50, 15, 15]}, {}),
+        ("budgets", NOT_MET, "not recorded", {"max_steps": [50, 50, None, 50]}, {}),
+        ("faults", NOT_STATED, "", {}, {}),
+        ("baselines", NOT_STATED, "", {}, {}),
+        ("baselines", MET, "does nothing: 1 of 2", {}, {"baselines": {"does nothing": (1, 2)}}),
+        ("intervals", MET, "each rate", {}, {}),
+        ("intervals", NOT_MET, "fewer than two tasks", {"success": [1.0, 0, None, None]}, {}),
+    ],
+)  # fmt: skip
+def test_each_line_is_what_its_evidence_says(
+    name: str, status: str, says: str, trials: Any, evidence: Any
+) -> None:
+    found = check(name, trials, **evidence)
+    assert (found.status, says in found.why) == (status, True), found
+    assert found.basis == ("" if status == NOT_STATED else "data")
+    assert bool(found.to_do) == (status != MET)
+
+
+def test_the_limits_are_those_of_the_tests() -> None:
+    assert 0.04 < NARROW < 0.06
+    assert FEW == 10
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in ITEMS])
+def test_a_claim_fills_in_what_no_data_show_and_a_denial_always_counts(name: str) -> None:
+    claimed, denied = (check(name, stated={name: claim}) for claim in ("so it is", False))
+    bare = check(name)
+    if bare.status == NOT_STATED:
+        assert (claimed.status, claimed.basis, claimed.why) == (MET, "stated", "so it is")
+    else:
+        assert claimed == bare
+    assert denied.status == NOT_MET
+    assert denied.to_do
+
+
+def test_a_claim_against_the_data_is_not_met_and_is_shown() -> None:
+    versions = {"environment_version": ["v1", "v1", "v2", "v2"]}
+    found = check("environment", versions, stated={"environment": "pinned"})
+    assert found.status == NOT_MET
+    assert "yet it was stated: pinned" in found.why
+
+
+@pytest.mark.parametrize(
+    ("evidence", "says"),
+    [
+        ({"stated": {"speed": "fast"}}, "'speed' is no line; they are changes, allowed"),
+        ({"stated": {"faults": True}}, "say in words"),
+        ({"stated": {"faults": " "}}, "say in words"),
+        ({"baselines": {"nothing": (3, 2)}}, r"baselines\['nothing'\]: \(3, 2\) is not"),
+        ({"baselines": {"nothing": (0, 0)}}, "is not"),
+        ({"baselines": {"nothing": (1,)}}, "is not"),
+        ({"rules": "never delete"}, "rules: give a list"),
+        ({"exposures": "can read"}, "exposures: give a list"),
+    ],
+)
+def test_evidence_that_is_none_is_an_error(evidence: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Evidence(**evidence)
