@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from evalkit.course.leaderboard import histograms
+from evalkit.course.plots.chapter_12 import PUBLISHED
 from evalkit.course.tables import DATA, TABLES, main
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -67,16 +68,11 @@ def test_the_runs_come_to_what_was_published() -> None:
     runs["passed"] = runs["c"] * runs["tasks"]
     sums = runs.groupby(["domain", "run"])[["passed", "tasks"]].sum()
     claims = pd.read_csv(SHARED / "tau" / "published_vs_computed.csv").query("match_3dp == 1")
-    ours = {
-        "toolorchestra-airline": ("airline", "gpt-5"),
-        "toolorchestra-retail": ("retail", "gpt-5"),
-        "aide-sonnet45-airline": ("airline", "aide, sonnet 4.5"),
-        "nori-gptoss120b-airline": ("airline", "nori, gpt-oss-120b"),
-        "button-opus46-airline": ("airline", "button agent, opus 4.6"),
-        "adaptive-cascata (PR185)": ("airline", "adaptive cascata"),
-    }
-    checked = claims[claims["source"].isin(ours)]
-    assert len(checked) == len(ours)
-    for claim in checked.itertuples():
-        row = sums.loc[ours[claim.source]]
-        assert row["passed"] / row["tasks"] == pytest.approx(claim.published, abs=5e-4)
+    checked = 0
+    for (domain, run), published in PUBLISHED.items():
+        row = sums.loc[(domain, run)]
+        if run != "ironshell":  # which counts the best of several models
+            assert row["passed"] / row["tasks"] == pytest.approx(published, abs=5e-4)
+            assert published in claims["published"].round(3).tolist()
+            checked += 1
+    assert checked == len(PUBLISHED) - 1
