@@ -122,7 +122,7 @@ def counts(table: Any, planned: int | Mapping[Any, int] | None = None) -> pd.Dat
         raise ValueError("the table has no rows, so there is no task to count.")
     if rows["graded"].any() or (rows["trial"] < rows["planned"]).any():
         raise ValueError("the table repeats a trial or holds scores: pass it through trials_table.")
-    return _sorted(_with_plan(rows[["task", "n", "c", "planned", "infra"]], planned))
+    return planned_counts(rows[["task", "n", "c", "planned", "infra"]], planned)
 
 
 def _tally(table: Any) -> pd.DataFrame:
@@ -234,11 +234,14 @@ def _refuse_repeats(table: Any, advice: str) -> None:
         raise ValueError(f"task {task!r}, trial {trial!r} has {rows} rows: {advice}.")
 
 
-def _with_plan(rows: pd.DataFrame, planned: int | Mapping[Any, int] | None) -> pd.DataFrame:
+def planned_counts(
+    rows: pd.DataFrame, planned: int | Mapping[Any, int] | None = None
+) -> pd.DataFrame:
+    """The counts of `counts`, once they are summed: with the plan, and sorted by task."""
     import pandas as pd
 
     if planned is None:
-        return rows
+        return _sorted(rows)
     have = set(rows["task"])
     plan = planned if isinstance(planned, Mapping) else dict.fromkeys(have, planned)
     plan = dict(zip(plan, whole("planned", list(plan.values())).tolist(), strict=True))
@@ -250,7 +253,7 @@ def _with_plan(rows: pd.DataFrame, planned: int | Mapping[Any, int] | None) -> p
             raise ValueError(f"task {task!r} has {trials} trials, and {plan[task]} were planned.")
     never = pd.DataFrame({"task": [task for task in plan if task not in have]})
     rows = pd.concat([rows, never.assign(n=0, c=0, planned=0, infra=0)]) if len(never) else rows
-    return rows.assign(planned=[plan[task] for task in rows["task"]])
+    return _sorted(rows.assign(planned=[plan[task] for task in rows["task"]]))
 
 
 def _sorted(rows: pd.DataFrame) -> pd.DataFrame:

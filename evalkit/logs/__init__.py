@@ -18,7 +18,7 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import pandas as pd
 
@@ -61,14 +61,41 @@ def json_value(path: PathLike) -> Any:
     """
     text = _text(path)
     try:
-        return json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
-        )
+        return strict_json(text)
     except json.JSONDecodeError as error:
         why = "the file is cut off or empty" if not text[error.pos :].strip() else "it is no JSON"
         raise LogError(f"{path}, line {error.lineno}: {error.msg}; {why}.") from None
     except (ValueError, RecursionError) as error:
         raise LogError(f"{path}: {error}.") from None
+
+
+def strict_json(text: str) -> Any:
+    """The value of a JSON text, where every reader of JSON would agree on it.
+
+    Parameters
+    ----------
+    text
+        One value.
+
+    Returns
+    -------
+    object
+        Dicts, lists, text, numbers, booleans and None.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, has a key twice in one object, or holds NaN or an infinity. A value
+        that is nested too deeply raises `RecursionError`.
+
+    Examples
+    --------
+    >>> strict_json('{"passed": true, "passed": false}')
+    Traceback (most recent call last):
+    ...
+    ValueError: the key 'passed' is there twice in one object
+    """
+    return _STRICT.decode(text)
 
 
 def csv_rows(path: PathLike) -> list[dict[str, str]]:
@@ -105,16 +132,25 @@ def csv_rows(path: PathLike) -> list[dict[str, str]]:
     return rows
 
 
+#: What a file that cannot be read, or is cut off, raises while it is read.
+UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
+
+
+def opened(path: PathLike) -> IO[bytes] | gzip.GzipFile:
+    """A file, open to read its bytes, which are unpacked on the way if they are gzip."""
+    with open(path, "rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else open(path, "rb")
+
+
 def _text(path: PathLike) -> str:
     try:
-        with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else open(path, "rb") as file:
+        with opened(path) as file:
             data = file.read(LOG_BYTES + 1)
         if len(data) > LOG_BYTES:
             raise LogError(f"{path}: it holds more than {LOG_BYTES} bytes; split it.")
         return data.decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
 
 
@@ -131,6 +167,11 @@ def _finite(text: str) -> float:
     if not math.isfinite(value := float(text)):
         raise ValueError(f"{text} is no number that JSON can hold")
     return value
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
+)
 
 
 def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -> Any:
