@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: The columns that a card is called after, as far as they name one thing.
-TITLE = ("agent", "submission", "file")
+TITLE = ("agent", "submission", "model", "file")
 _NO_EVIDENCE = Evidence()
 
 
@@ -232,7 +232,7 @@ def _rows(trials: Any) -> pd.DataFrame:
         rows = pd.DataFrame(nw.from_native(trials).lazy().collect().to_dict(as_series=False))
     if "attempt" in rows and "attempts" not in rows:
         raise ValueError("trials: these are attempts; pass them through runlog.trial_rows first.")
-    for column in ("agent", "submission"):
+    for column in TITLE[:-1]:
         names = sorted(map(str, rows[column].dropna().unique())) if column in rows else []
         if len(names) > 1:
             raise ValueError(f"trials: {column} is {' and '.join(names)}; make a card of each.")

@@ -1,0 +1,153 @@
+"""The command: ``python -m evalkit report FILE...`` writes the report card of each file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from evalkit.logs import LogError, json_value
+from evalkit.logs.formats import FORMATS, format_of, option_types, read_trials, reader_of
+from evalkit.report import Evidence, ReportCard, report_card
+from evalkit.report.html import page
+from evalkit.report.measures import printable
+
+#: What of the evidence a JSON file can hold.
+EVIDENCE = [name for name in Evidence.__dataclass_fields__ if name not in ("tasks", "audits")]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status of the command: 0, or 2 with one line on stderr if the input is bad.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+    """
+    given = _parser().parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):  # a task's name may hold what a terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        _report(given)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ImportError, OSError, ValueError) as error:
+        print(printable(f"evalkit: error: {error}"), file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evalkit", description="Evaluate agents.")
+    commands = parser.add_subparsers(required=True, metavar="report")
+    report = commands.add_parser(
+        "report",
+        help="the report card of each file",
+        description="The report card of each file of results: pass^k with intervals, what is "
+        "missing, and the design checklist. Files are never pooled.",
+    )
+    add = report.add_argument
+    add("files", nargs="+", metavar="FILE", type=Path, help="results, in any of the formats")
+    add("--format", choices=FORMATS, help="of all files; by default found from their content")
+    add("--option", action="append", default=[], metavar="NAME=VALUE", help="for the reader")
+    add("--k", type=int, help="where the curve of pass^k ends")
+    add("--planned", type=int, metavar="N", help="trials that each task should have")
+    add("--evidence", type=Path, metavar="JSON", help=f"a file with {', '.join(EVIDENCE)}")
+    add("--html", type=Path, metavar="OUT", help="write one page with a card of each file")
+    add("--json", type=Path, metavar="OUT", help="write the cards as data, numbers as they are")
+    add("--task-level", action="store_true", help="print the counts of each task as well")
+    add("--force", action="store_true", help="replace OUT if it exists")
+    return parser
+
+
+def _report(given: argparse.Namespace) -> None:
+    written = {path.resolve() for path in (given.html, given.json) if path}
+    if given.html and given.json and len(written) < 2:
+        raise ValueError(f"{given.json}: --html and --json name the same file.")
+    for path in filter(None, (given.html, given.json)):
+        if path.resolve() in {
+            file.resolve() for file in (*given.files, given.evidence or path.parent)
+        }:
+            raise ValueError(f"{path}: is read, so it is not written to; name another file.")
+        if path.exists() and not given.force:
+            raise ValueError(f"{path}: is there already; name another file, or say --force.")
+    cards = [_card(path, given) for path in given.files]
+    if given.html:
+        _write(given.html, page(cards), given.force)
+    if given.json:
+        texts = [card.to_json().rstrip("\n") for card in cards]
+        _write(
+            given.json,
+            "[" + ",\n".join(texts) + "]\n" if len(texts) > 1 else texts[0] + "\n",
+            given.force,
+        )
+    for i, card in enumerate(cards):
+        print("\n" * bool(i) + str(card))
+        if given.task_level:
+            print("\n" + "\n".join(map(printable, card.tasks.to_string(index=False).split("\n"))))
+
+
+def _card(path: Path, given: argparse.Namespace) -> ReportCard:
+    evidence = _evidence(given.evidence) if given.evidence else Evidence()
+    try:
+        name = given.format or format_of(path)
+        options = _options(given.option, option_types(reader_of(name)))
+        trials = read_trials(path, name, **options)
+        return report_card(trials, k=given.k, planned=given.planned, evidence=evidence)
+    except LogError as error:
+        asked = re.search(r"(\w+=)(True|\.\.\.)", str(error))
+        hint = f" Here: --option {asked[0].lower()}" if asked else ""
+        raise LogError(f"{error}{hint}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _options(texts: Sequence[str], types: Mapping[str, str]) -> dict[str, Any]:
+    """NAME=VALUE as keyword arguments, of the types that a reader takes."""
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        kind = types.get(name, "")
+        try:
+            options[name] = value
+            if "bool" in kind:
+                options[name] = {"true": True, "false": False}[value.lower()]
+            if "float" in kind:
+                options[name] = float(value)
+        except (KeyError, ValueError):
+            sign = ""
+        if not sign:
+            raise ValueError(f"--option {text}: write NAME=VALUE{kind and f', of type {kind}'}.")
+    return options
+
+
+def _evidence(path: Path) -> Evidence:
+    stated = json_value(path)
+    if not isinstance(stated, dict) or (unknown := [n for n in stated if n not in EVIDENCE]):
+        wrong = f"{unknown[0]!r} is none" if isinstance(stated, dict) else "is no object"
+        raise ValueError(f"{path}: {wrong}; it may hold {', '.join(EVIDENCE)}.")
+    try:
+        return Evidence(**stated)
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _write(path: Path, text: str, force: bool) -> None:
+    """Write a file, whole or not at all."""
+    if not force:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+        return
+    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as beside:
+        beside.write(text)
+    os.replace(beside.name, path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""Which format a file is of, from its content, and its reader. A new format is one line here."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import pandas as pd
+
+from evalkit.logs import UNREADABLE, LogError, PathLike, json_value, opened, strict_json
+from evalkit.logs.appworld import read_appworld
+from evalkit.logs.hal import read_hal
+from evalkit.logs.inspect import read_inspect
+from evalkit.logs.run_log import read_run_log
+from evalkit.logs.swe_bench import read_swe_bench
+from evalkit.logs.tables import read_table
+from evalkit.logs.tau2_bench import read_tau2_bench
+from evalkit.logs.tau_bench import read_tau_bench
+from evalkit.logs.the_agent_company import read_the_agent_company
+from evalkit.logs.webarena import read_webarena
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file looks like.
+
+    Attributes
+    ----------
+    kinds : set of str
+        ``object`` or ``list`` (of one JSON value), ``lines`` (of JSON), ``csv``, ``parquet``,
+        ``zip`` or ``folder``. A JSON file of one line may be two of these.
+    names : set of str
+        The keys of the object, of the first one in the list, or of the first line; the columns of
+        the table; the files in the archive; the endings of those in the folder.
+    """
+
+    kinds: frozenset[str]
+    names: frozenset[str]
+
+
+#: Kind and the names that a file of a format has.
+Sign = tuple[str, frozenset[str]]
+Reader = Callable[..., pd.DataFrame]
+
+
+def _sign(kind: str, *names: str) -> Sign:
+    return kind, frozenset(names)
+
+
+#: Name of a format to its reader, and the signs by which a file of it is known, any one of them.
+#: Where files of two formats share signs, the one with more names is meant.
+FORMATS: dict[str, tuple[Reader, tuple[Sign, ...]]] = {
+    "run-log": (read_run_log, (_sign("lines", "task", "trial", "attempt", "tag"),)),
+    "table": (
+        read_table,
+        tuple(_sign(kind, "task", "trial", "success") for kind in ("csv", "lines", "parquet")),
+    ),
+    "tau-bench": (read_tau_bench, (_sign("list", "task_id", "info", "traj"),)),
+    "tau2-bench": (read_tau2_bench, (_sign("object", "simulations"),)),
+    "swe-bench": (read_swe_bench, (_sign("object", "resolved_ids"),)),
+    "the-agent-company": (
+        read_the_agent_company,
+        (_sign("csv", "task", "total_points", "result_points"), _sign("folder", ".json")),
+    ),
+    "webarena": (read_webarena, (_sign("csv", "task_id", "success"),)),
+    "hal": (read_hal, (_sign("object", "config", "results"),)),
+    "appworld": (read_appworld, (_sign("object", "aggregate", "individual"),)),
+    "inspect": (
+        read_inspect,
+        (
+            _sign("zip", "header.json"),
+            _sign("zip", "_journal/start.json"),
+            _sign("object", "eval", "status"),
+        ),
+    ),
+}
+
+
+def format_of(path: PathLike) -> str:
+    """The name of the format of a file, from what is in it.
+
+    Parameters
+    ----------
+    path
+        A file or a folder.
+
+    Raises
+    ------
+    LogError
+        If it cannot be read, or is of none of the formats, which the message lists.
+    """
+    content = _content(path)
+    fits = {
+        name: max(len(names) for kind, names in found)
+        for name, (_, signs) in FORMATS.items()
+        if (found := [s for s in signs if s[0] in content.kinds and s[1] <= content.names])
+    }
+    best = [name for name in fits if fits[name] == max(fits.values())]
+    if len(best) == 1:
+        return best[0]
+    kinds, names = ", ".join(sorted(content.kinds)), sorted(content.names)
+    more = ", ..." * (len(names) > 8)
+    raise LogError(
+        f"{path}: its format is not known: {kinds} with {', '.join(names[:8]) or 'nothing'}{more}. "
+        f"Name the format, one of {', '.join(FORMATS)}; or write a table with the columns task, "
+        "trial and success."
+    )
+
+
+def read_trials(path: PathLike, name: str | None = None, **options: Any) -> pd.DataFrame:
+    """One row for each trial in a file of any format that there is a reader for.
+
+    Parameters
+    ----------
+    path
+        A file or a folder.
+    name
+        The format, one of `FORMATS`; by default it is found from the content.
+    **options
+        What the reader of the format takes.
+
+    Returns
+    -------
+    DataFrame
+        As `evalkit.logs` says.
+
+    Raises
+    ------
+    LogError
+        If the format is not known, the reader takes no such option, or it refuses the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "mine.csv")
+    ...     _ = path.write_text("task,trial,success\\na,0,true\\na,1,false\\n")
+    ...     print(format_of(path), read_trials(path)["success"].tolist())
+    table [1.0, 0.0]
+    """
+    reader = reader_of(format_of(path) if name is None else name)
+    takes = option_types(reader)
+    if unknown := [option for option in options if option not in takes]:
+        has = ", ".join(takes) or "none"
+        raise LogError(f"{path}: its format has no option {unknown[0]!r}; it has {has}.")
+    return reader(path, **options)
+
+
+def reader_of(name: str) -> Reader:
+    """The reader of a format."""
+    if name not in FORMATS:
+        raise LogError(f"{name!r} is no format; they are {', '.join(FORMATS)}.")
+    return FORMATS[name][0]
+
+
+def option_types(reader: Reader) -> dict[str, str]:
+    """The options of a reader, and the types that they are of, as they are written there."""
+    return {name: str(p.annotation) for name, p in list(signature(reader).parameters.items())[1:]}
+
+
+def _content(path: PathLike) -> Content:
+    if Path(path).is_dir():
+        endings = {file.suffix for file in Path(path).iterdir()}
+        return Content(frozenset(["folder"]), frozenset(endings))
+    try:
+        with opened(path) as file:
+            first = file.readline(2**26)
+            rest = file.read(2**16)
+        if first.startswith(b"PAR1"):
+            return Content(frozenset(["parquet"]), _parquet_columns(path))
+        if first.startswith(b"PK\x03\x04"):
+            with ZipFile(path) as packed:
+                return Content(frozenset(["zip"]), frozenset(packed.namelist()))
+        text = first.decode("utf-8-sig").strip()
+    except (*UNREADABLE, ImportError, BadZipFile) as error:
+        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+    if not text.startswith(("{", "[")) and text:
+        header = next(csv.reader([text]), [])
+        return Content(frozenset(["csv"]), frozenset(header))
+    return _json(path, text, alone=not rest.strip())
+
+
+def _json(path: PathLike, first: str, alone: bool) -> Content:
+    """The content of a file that begins as JSON: one value, or one a line."""
+    kinds: set[str] = set()
+    try:
+        value = strict_json(first)
+        kinds |= {"lines"} if isinstance(value, dict) else set()
+    except (ValueError, RecursionError):
+        alone, value = True, json_value(path)
+    if alone or not kinds:
+        value = value if alone else json_value(path)
+        kinds.add("list" if isinstance(value, list) else "object")
+    one = value[0] if isinstance(value, list) and value else value
+    return Content(frozenset(kinds), frozenset(one if isinstance(one, dict) else ()))
+
+
+def _parquet_columns(path: PathLike) -> frozenset[str]:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as parquet  # type: ignore[import-untyped]
+
+    try:
+        return frozenset(map(str, parquet.read_schema(path).names))
+    except pa.ArrowException as error:
+        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None

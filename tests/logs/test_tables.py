@@ -1,0 +1,97 @@
+"""Plain tables: three kinds of file, one result, and no value that is guessed."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evalkit.logs import LogError
+from evalkit.logs.tables import read_table
+
+ROWS: list[dict[str, Any]] = [
+    {"task": "a", "trial": 0, "success": True, "infra": False, "steps": 3, "cost": 0.5, "note": "x"},
+    {"task": "a", "trial": 1, "success": False, "infra": False, "steps": 4, "cost": 1.0, "note": ""},
+    {"task": "b", "trial": 0, "success": None, "infra": True, "steps": None, "cost": None,
+     "note": None},
+]  # fmt: skip
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    cells = [["" if v is None else str(v) for v in row.values()] for row in rows]
+    return "\n".join(",".join(line) for line in [list(rows[0]), *cells]) + "\n"
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def read(folder: Path, content: str | bytes, **options: Any) -> pd.DataFrame:
+    path = folder / "log"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_table(path, **options)
+
+
+def test_csv_json_lines_and_parquet_give_the_same_trials(tmp_path: Path) -> None:
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "log")
+    columns = ["task", "trial", "success", "infra", "steps", "cost", "file"]
+    parquet = read_table(tmp_path / "log")[columns]
+    for content in (csv_text(ROWS), lines(ROWS), "\ufeff" + lines(ROWS), "\ufeff" + csv_text(ROWS)):
+        pd.testing.assert_frame_equal(read(tmp_path, content)[columns], parquet)
+    packed = gzip.compress(csv_text(ROWS).encode())
+    pd.testing.assert_frame_equal(read(tmp_path, packed)[columns], parquet)
+    assert parquet["success"].tolist()[:2] == [1.0, 0.0]
+    assert parquet["infra"].tolist() == [False, False, True]
+    assert parquet["steps"].tolist()[:2] == [3, 4]
+
+
+def test_further_columns_are_kept(tmp_path: Path) -> None:
+    rows = [row | {"violations": ["never delete"]} for row in ROWS]
+    assert read(tmp_path, lines(rows))["violations"].tolist() == [["never delete"]] * 3
+    credited = csv_text([{"task": "a", "trial": 0, "success": 1, "credit": 0.25, "note": 7}])
+    found = read(tmp_path, credited)
+    assert found["credit"].tolist() == [0.25]
+    assert found["note"].tolist() == ["7"]
+
+
+def test_a_trial_may_be_named(tmp_path: Path) -> None:
+    found = read(tmp_path, "task,trial,success\na,first,1\na,second,0\n")
+    assert found["trial"].tolist() == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("task,trial,success\na,0,yes\n", "row 0, success: 'yes' is not true or false"),
+        ("task,trial,success\na,0,0.5\n", "row 0, success: '0.5' is not"),
+        ("task,trial,success\na,0,1\n,1,1\n", "row 1, task: is None"),
+        ("task,trial,success\na,,1\n", "row 0, trial: is None"),
+        ("task,trial,success,infra\na,0,1,\n", "row 0, infra: is None"),
+        ("task,trial,success,infra\na,0,1,1\n", "success: is 1, yet .* environment failed"),
+        ("task,trial,success,cost\na,0,1,free\n", "cost: 'free' is not a number"),
+        ("task,trial,success,steps\na,0,1,2.5\n", "steps: 2.5 is no whole number"),
+        ("task,trial\na,0\n", "success: is missing"),
+        ("task,trial,success\na,0\n", "line 2: 2 fields under 3 columns"),
+        ("task,trial,success\na,0,1\na,0,0\n", "has 2 rows"),
+        ("task,trial,success\n", "there is no trial in it"),
+        (lines([ROWS[0] | {"success": 0.5}]), "success: 0.5 is neither 0 nor 1"),
+        (lines([ROWS[0] | {"success": "true"}]), "success: is 'true'; expected true"),
+        (lines([ROWS[0] | {"success": [1]}]), "success"),
+        (lines([ROWS[0] | {"task": ["a"]}]), r"task: is \['a'\]"),
+        (lines([ROWS[0] | {"trial": True}]), "trial: is True"),
+        (lines([ROWS[0] | {"infra": "no"}]), "infra: is 'no'"),
+        (lines([ROWS[0] | {"steps": "3"}]), "steps: is '3'"),
+        (lines(ROWS)[:-9], "line 3: is no JSON, or cut off"),
+        ('{"task": "a", "task": "b"}\n', "line 1: .*twice"),
+        (lines(ROWS[:1]) + "[1]\n", r"line 2: \[1\] is no object"),
+        (b"PAR1 and no more", "cannot be read"),
+        (b"task,trial,success\n\xff,0,1\n", "cannot be read"),
+    ],
+)
+def test_what_is_no_table_of_trials_is_refused(
+    tmp_path: Path, content: str | bytes, says: str
+) -> None:
+    with pytest.raises(LogError, match=rf"(?s)log.*{says}"):
+        read(tmp_path, content)
