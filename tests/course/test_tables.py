@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 
 from evalkit.course.leaderboard import histograms
-from evalkit.course.plots.chapter_12 import PUBLISHED
+from evalkit.course.plots.chapter_12 import PUBLISHED, TASKS
 from evalkit.course.tables import DATA, TABLES, main
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 with_sources = pytest.mark.skipif(not SHARED.exists(), reason="the public results are not here")
-TASKS = {"airline": 50, "retail": 114, "telecom": 114, "banking_knowledge": 97}
 
 
 @with_sources
@@ -52,14 +51,14 @@ def test_the_inversion_agrees_with_the_one_that_came_with_the_published_rows() -
     known = pd.read_csv(path, keep_default_na=False).set_index(["domain", "submission"])
     rows = pd.read_csv(DATA / "tau2_leaderboard.csv")
     assert len(rows) == len(known) == 74
-    for row in rows.itertuples():
-        published = [row.pass_1, row.pass_2, row.pass_3, row.pass_4]
-        found = histograms(published, TASKS[row.domain], row.decimals)
-        theirs = known.loc[(row.domain, row.submission)]
+    stated = rows[["pass_1", "pass_2", "pass_3", "pass_4"]].to_numpy().tolist()
+    names = zip(rows["domain"], rows["submission"], rows["decimals"], strict=True)
+    for points, (domain, submission, decimals) in zip(stated, names, strict=True):
+        found = histograms(points, TASKS[domain], decimals)
+        theirs = known.xs((domain, submission))
         assert len(found) == theirs["n_solutions"]
-        assert [" ".join(map(str, one)) for one in found] == [
-            text for text in [theirs["hist_c0_c1_c2_c3_c4"]] if text
-        ]
+        ours = [" ".join(map(str, one)) for one in found]
+        assert ours == [text for text in [theirs["hist_c0_c1_c2_c3_c4"]] if text]
 
 
 @with_sources
@@ -70,7 +69,7 @@ def test_the_runs_come_to_what_was_published() -> None:
     claims = pd.read_csv(SHARED / "tau" / "published_vs_computed.csv").query("match_3dp == 1")
     checked = 0
     for (domain, run), published in PUBLISHED.items():
-        row = sums.loc[(domain, run)]
+        row = sums.xs((domain, run))
         if run != "ironshell":  # which counts the best of several models
             assert row["passed"] / row["tasks"] == pytest.approx(published, abs=5e-4)
             assert published in claims["published"].round(3).tolist()

@@ -28,18 +28,15 @@ SIZES = {
 }
 POINTS = ["pass_1", "pass_2", "pass_3", "pass_4"]
 # What was published for the runs of published_runs.csv, where a single number was.
-PUBLISHED = pd.Series(
-    {
-        ("airline", "adaptive cascata"): 0.98,
-        ("airline", "aide, sonnet 4.5"): 0.72,
-        ("airline", "button agent, opus 4.6"): 0.76,
-        ("airline", "gpt-5"): 0.56,
-        ("airline", "ironshell"): 0.94,
-        ("airline", "nori, gpt-oss-120b"): 0.38,
-        ("retail", "gpt-5"): 0.842,
-    },
-    name="published",
-).rename_axis(["domain", "run"])
+PUBLISHED = {
+    ("airline", "adaptive cascata"): 0.98,
+    ("airline", "aide, sonnet 4.5"): 0.72,
+    ("airline", "button agent, opus 4.6"): 0.76,
+    ("airline", "gpt-5"): 0.56,
+    ("airline", "ironshell"): 0.94,
+    ("airline", "nori, gpt-oss-120b"): 0.38,
+    ("retail", "gpt-5"): 0.842,
+}
 SURE = 0.05  # a difference is clear where the adjusted p-value is below this
 USERS = {"gpt-5.2 only": "gpt-5.2", "any": None}
 # How an end state differs from its goal, and how that is drawn.
