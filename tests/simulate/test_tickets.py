@@ -144,3 +144,10 @@ def test_the_log_holds_what_the_report_card_reads() -> None:
 
 def test_rules_are_few() -> None:
     assert len(RULES) == len({rule.name for rule in RULES}) == 4
+
+
+def test_a_run_is_the_same_with_a_network_and_without() -> None:
+    flaky = Faults(timeout=0.1, server_error=0.1, crash=0.1, lost_write=0.1)
+    served, called = (run(reference, flaky, sockets=s, retries=1) for s in (True, False))
+    assert set(served["tag"]) == {SUCCESS, AGENT_FAILURE, INFRA_FAILURE}
+    pd.testing.assert_frame_equal(served, called)
