@@ -198,11 +198,11 @@ def check(exercise_id: str, answer: Any) -> Feedback:
         It never tells the answer. An error in the learner's code is told in words.
     """
     exercise = find(exercise_id)
-    if _untouched(answer):
+    if untouched(answer):
         return Feedback(exercise_id, "not attempted yet")
     try:
-        message = exercise.check(_watched(answer))
-    except _NotAttempted:
+        message = exercise.check(watched(answer))
+    except NotAttempted:
         return Feedback(exercise_id, "not attempted yet")
     except Exception as error:  # whatever a learner's code may raise
         message = _in_words(error)
@@ -217,18 +217,18 @@ def _say_once(note: str) -> None:
     print(note)
 
 
-class _NotAttempted(Exception):
+class NotAttempted(Exception):
     """A learner's function returned the ``...`` of its stub."""
 
 
-def _untouched(answer: Any) -> bool:
-    """Whether a value is the stub's ``...``, or a list, tuple or dict that still holds one."""
+def untouched(answer: Any) -> bool:
+    """Return whether a value is the stub's ``...``, or a list, tuple or dict that still holds one."""
     if isinstance(answer, dict):
         return any(value is ... for value in answer.values())
     return answer is ... or (isinstance(answer, list | tuple) and any(x is ... for x in answer))
 
 
-def _watched(answer: Any) -> Any:
+def watched(answer: Any) -> Any:
     """Return a function that says so when it is still a stub; anything else as it is."""
     if not callable(answer) or isinstance(answer, type):
         return answer
@@ -236,8 +236,8 @@ def _watched(answer: Any) -> Any:
     @functools.wraps(answer)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = answer(*args, **kwargs)
-        if _untouched(result):
-            raise _NotAttempted
+        if untouched(result):
+            raise NotAttempted
         return result
 
     return call
