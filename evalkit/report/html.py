@@ -19,10 +19,11 @@ SIGNS = {MET: "✓", NOT_MET: "✗", NOT_STATED: "?"}
 #: The plot: its size, and where its axes begin and end.
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 240, 52, 364, 14, 192
 
-# No colour of text or paper is set, so that a card is read in whatever theme it stands.
+# No colour of text or paper is set, so that a card is read in whatever theme it stands. JupyterLab
+# aligns the cells of all tables to the right with a selector that outweighs any of ours.
 CARD_STYLE = """
 .ek{line-height:1.45;max-width:60rem}
-.ek td,.ek h2,.ek p{overflow-wrap:anywhere}
+.ek td,.ek thead th,.ek h2,.ek p{overflow-wrap:anywhere}
 .ek h2,.ek h3{line-height:1.25;margin:1.4em 0 .5em}
 .ek p{margin:.5em 0}
 .ek .ek-head{font-size:1.1em;border-left:4px solid rgba(128,128,128,.6);padding-left:.8em}
@@ -30,7 +31,9 @@ CARD_STYLE = """
 .ek svg{max-width:100%;height:auto}
 .ek table{border-collapse:collapse;table-layout:auto;width:100%;margin:.3em 0;font-size:.95em}
 .ek .ek-pair table{width:auto}
-.ek table th,.ek table td{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;
+.ek .ek-pair tbody th{width:auto;padding-right:1.2em}
+.ek .ek-side table{table-layout:fixed}
+.ek table th,.ek table td{text-align:left!important;vertical-align:top;padding:.35em .7em .35em 0;
 border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;white-space:normal}
 .ek table thead th{border-bottom:2px solid rgba(128,128,128,.6)}
 .ek table th{font-weight:600}
@@ -93,7 +96,6 @@ def page(cards: Sequence[ReportCard]) -> str:
 
 
 def _article(card: ReportCard) -> str:
-    counted = [f"{len(card.with_status(status))} {status}" for status in COLOURS]
     rows = [(_title(name), text) for name, text in card.lines()]
     return "\n".join(
         [
@@ -101,11 +103,15 @@ def _article(card: ReportCard) -> str:
             f'<p class="ek-head">{_text(card.headline)}</p>',
             _curve(card),
             f"<h3>What was measured</h3>\n{_table((), rows)}",
-            f"<h3>Design checklist: {', '.join(counted)}</h3>\n{_checklist(card)}",
+            f"<h3>Design checklist: {_counted(card)}</h3>\n{_checklist(card)}",
             _tasks(card),
             "</article>",
         ]
     )
+
+
+def _counted(card: ReportCard) -> str:
+    return ", ".join(f"{len(card.with_status(status))} {status}" for status in COLOURS)
 
 
 def _curve(card: ReportCard) -> str:
@@ -114,7 +120,7 @@ def _curve(card: ReportCard) -> str:
     points = [(f"pass^{point.k}", in_words(point)) for point in shown(card.curve)]
     left_out = f"<p>{_text(card.left_out)}</p>" * bool(card.left_out)
     table = _table((), points, "ek-n")
-    return f'<div class="ek-pair">{plot(card.curve)}<div>{table}{left_out}</div></div>'
+    return f'<div class="ek-pair">{plot(card.curve)}<div>{table}</div></div>{left_out}'
 
 
 def shown(curve: Sequence[Estimate], most: int = 8) -> list[Estimate]:
@@ -210,13 +216,13 @@ def _side_by_side(cards: Sequence[ReportCard]) -> str:
     wanted = ("trials", "coverage", "infra failures", "step budget")
     lines = [("pass^1", *(in_words(c.pass_hat_1) if c.pass_hat_1 else "" for c in cards))]
     last = [f"pass^{c.curve[-1].k}: {in_words(c.curve[-1])}" if c.curve else "" for c in cards]
-    lines.append(("end of the curve", *last))
+    lines.append(("End of the curve", *last))
     texts = [{measure.name: measure.text for measure in card.measures} for card in cards]
     lines += [(_title(name), *(text[name] for text in texts)) for name in wanted]
-    lines.append(("Checklist", *(f"{len(c.with_status(MET))} met" for c in cards)))
+    lines.append(("Checklist", *map(_counted, cards)))
     note = "Side by side, and not pooled. For a difference on the same tasks, see evalkit.compare."
     table = _table(("", *(card.title for card in cards)), lines)
-    return f'<div class="ek">{table}<p>{note}</p></div>'
+    return f'<div class="ek"><div class="ek-side">{table}</div><p>{note}</p></div>'
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> str:

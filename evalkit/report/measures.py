@@ -132,7 +132,7 @@ def _coverage(run: Run) -> Found:
         text += "; without: " + ", ".join(f"{why[name]} {name}" for name in why if why[name])
     low, high = run.first.bracket if run.first else (0.0, 1.0)
     if valid < planned:
-        text += f". Had these all failed, or all passed, pass^1 were {low:.1%} or {high:.1%}"
+        text += f". Had these all failed, or all passed, pass^1 would be {low:.1%} or {high:.1%}"
     data = {"valid": valid, "planned": planned, "coverage": valid / planned, **why}
     return text, data | {"pass^1 bracket": [low, high]}
 
