@@ -14,6 +14,8 @@ from evalkit.values import show
 
 #: What Inspect's letters are worth: correct, incorrect, partial, no answer.
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+#: How the error of a sample begins that was cut off because the evaluation was.
+CANCELLED = ("CancelledError(", "Cancelled(")
 #: Parts of a sample that no column needs, and that make up most of a log.
 UNREAD = {"events", "store", "attachments", "events_data", "timelines"}
 
@@ -31,8 +33,8 @@ def read_inspect(
     before relying on that: an agent's own code can raise too. A sample that ran into a limit is
     the agent's, and has the score that it was given; one that an operator ended is not evaluated.
     Nor is one that is invalidated, has no score, or whose score is NaN, which is how Inspect says
-    that its scorer gave none. A log that was cancelled or broke off is read as far as it goes,
-    and what has no sample in it was not run: read the column ``status``.
+    that its scorer gave none. A log that was cancelled or broke off is read as far as it goes:
+    what it cut off is ``cancelled`` and not evaluated, and what has no sample in it was not run.
 
     Parameters
     ----------
@@ -50,9 +52,9 @@ def read_inspect(
     DataFrame
         As `evalkit.logs` says: ``task`` is the sample's id, ``steps`` the model's messages, and
         ``cost`` what Inspect reckons in dollars. Then ``score``, ``ended`` (``completed``,
-        ``error``, ``TYPE limit``, ``invalidated`` or ``not run``), ``error``, ``reason`` (why
-        there is no score, where the scorer says so), ``retries`` (after errors), ``evaluation``
-        (Inspect's task), ``version``, ``model``, ``eval_id`` and ``status``.
+        ``error``, ``cancelled``, ``TYPE limit``, ``invalidated`` or ``not run``), ``error``,
+        ``reason`` (why there is no score, where the scorer says so), ``retries`` (after errors),
+        ``evaluation`` (Inspect's task), ``version``, ``model``, ``eval_id`` and ``status``.
 
     Raises
     ------
@@ -124,7 +126,7 @@ def _row(where: str, sample: Any, name: str | None, threshold: float | None) -> 
         "task": sample.id,
         "trial": sample.epoch,
         "success": judged(where, f"scores.{name}", graded) if counts else None,
-        "infra": sample.error is not None,
+        "infra": ended == "error",
         "steps": sum(message.role == "assistant" for message in sample.messages) or None,
         "cost": sum(costs) if costs and None not in costs else None,
         "score": score,
@@ -138,7 +140,8 @@ def _row(where: str, sample: Any, name: str | None, threshold: float | None) -> 
 def _ended(sample: Any) -> tuple[str, bool]:
     """How a sample ended, and whether its score, if it has one, is a verdict on the agent."""
     if sample.error is not None:
-        return "error", False
+        cut = sample.error.message.startswith(CANCELLED)
+        return "cancelled" if cut else "error", False
     if sample.invalidation is not None:
         return "invalidated", False
     if sample.limit is not None:

@@ -110,6 +110,16 @@ def test_an_error_is_an_infra_failure_scored_or_not(read: Callable[..., Any], va
     assert table["error"][1] == "RuntimeError('gone')"
 
 
+@pytest.mark.parametrize("text", ["CancelledError()", "Cancelled('by scope')"])
+def test_a_sample_that_was_cut_off_with_its_evaluation_failed_nobody(
+    read: Callable[..., Any], text: str
+) -> None:
+    cut = sample(value=None, error=CRASH.model_copy(update={"message": text}))
+    table = read(log(cut, status="error"))
+    assert counts(table)[["n", "planned", "infra"]].values.tolist() == [[0, 1, 0]]
+    assert list(table["ended"]) == ["cancelled"]
+
+
 @pytest.mark.parametrize("kind", ["message", "token", "time", "working", "context", "custom"])
 def test_a_limit_is_the_agents_and_has_its_score(read: Callable[..., Any], kind: Any) -> None:
     table = read(log(sample(value="I", limit=EvalSampleLimit(type=kind, limit=9))))
