@@ -247,7 +247,7 @@ def audit(ticket, task):
         before = snapshot(world.connection)
         reference(world.call, ticket.instruction, None)
         after = snapshot(world.connection)
-    states = dict(per_kind=3, fields=10, before=before, reference=after)
+    states = dict(per_kind=2, fields=5, before=before, reference=after)
     return audit_grader(lambda b, a: grade(b, a, ticket.task), task=task, **states)
 
 
@@ -358,14 +358,18 @@ recovery(hasty)
 # ## The report card
 #
 # All of this goes on one page. The log knows most of it: trials, retries, rules, conditions. What a log
-# cannot know is *evidence* that we hand over.
+# cannot know is *evidence* that we hand over, with a fingerprint of the state that all tickets start from.
 
 # %%
+from evalkit.isolation import fingerprint
 from evalkit.report import Evidence, report_card
 
+with World(TICKETS["move"]) as world:
+    version = fingerprint(snapshot(world.connection), {"tickets": "1"})
 reach = "the policy runs in the grader's process, and finds the task through call"
 evidence = dict(tasks=[t.task for t in TICKETS.values()], audits=audits, rules=RULES, retries=3)
-evidence |= dict(baselines={name: baselines[name] for name in ("does_nothing", "changes_all")})
+floor = {name: baselines[name] for name in ("does_nothing", "changes_all")}
+evidence |= dict(baselines=floor, fingerprint=version)
 found = Evidence(**evidence, exposures=[reach], stated={"faults": recovery(hasty)})
 card = report_card(trials, k=8, evidence=found)
 card
@@ -572,7 +576,8 @@ made.groupby(["tag", "kind"]).size().rename("attempts").to_frame()
 #
 # With a model of your own, one variable is enough: `EVALKIT_MODEL_URL`, the address up to
 # `/chat/completions`. (`EVALKIT_MODEL` is its name and `EVALKIT_MODEL_KEY` its key, where they are
-# needed.) Set it before you start Jupyter, and expect a bill for several hundred answers.
+# needed.) Set it before you start Jupyter. Each step of an episode is one answer of the model, and costs
+# what that costs.
 
 # %%
 from evalkit.simulate.models import endpoint_from_environment
