@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from openpyxl import Workbook, load_workbook  # type: ignore[import-untyped]
+from openpyxl import Workbook, load_workbook
 
 from evalkit.course.systems.episode import GOLD, Grade, Played, grade_of, records
 from evalkit.credit import all_of
