@@ -50,7 +50,9 @@ class Endpoint:
     key
         Sent as a bearer token, if there is one; never shown.
     settings
-        Further fields of each request. Report them: another temperature is another agent.
+        Further fields of each request, such as ``{"temperature": 0}``; by default the server's own
+        settings hold. Report them: another temperature is another agent. None leaves a field out:
+        ``{"seed": None}`` for a server that takes no seed.
     client
         Sends the requests, with its own time limits.
     """
@@ -58,7 +60,7 @@ class Endpoint:
     url: str
     model: str = "default"
     key: str = field(default="", repr=False)
-    settings: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0})
+    settings: Mapping[str, Any] = field(default_factory=dict)
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=120), repr=False)
 
     def answer(self, messages: Sequence[Any], tools: Sequence[Any], seed: int) -> dict[str, Any]:
@@ -71,9 +73,10 @@ class Endpoint:
         RunError
             If it is not there, or refuses the key.
         """
-        body = {"model": self.model, "messages": messages, "tools": tools, "seed": seed}
+        asked = {"model": self.model, "messages": messages, "tools": tools, "seed": seed}
+        body = {k: v for k, v in (asked | dict(self.settings)).items() if v is not None}
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        response = self.client.post(self.url, json={**body, **self.settings}, headers=headers)
+        response = self.client.post(self.url, json=body, headers=headers)
         said = f"HTTP {response.status_code} from {self.url}: {response.text[:500]}"
         if response.status_code in (401, 403, 404):
             raise RunError(f"{said}; check the address of the model, its name and its key")
@@ -81,11 +84,14 @@ class Endpoint:
             raise httpx.HTTPStatusError(said, request=response.request, response=response)
         try:
             message = response.json()["choices"][0]["message"]
-            for asked in message.get("tool_calls") or ():
-                _ = asked["id"], asked["function"]["name"], asked["function"]["arguments"]
+            for call in message.get("tool_calls") or ():
+                _ = call["id"], call["function"]["name"], call["function"]["arguments"]
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise EnvironmentFailure(f"no chat completion: {said}") from error
-        return dict(message)
+        # Nothing else goes back: some servers refuse what they added themselves.
+        return {"role": "assistant"} | {
+            k: message[k] for k in ("content", "tool_calls") if k in message
+        }
 
 
 def endpoint_from_environment() -> Endpoint | None:

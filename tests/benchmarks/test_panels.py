@@ -18,6 +18,7 @@ PANELS = [
     ("chapter_08", "plan_panel"),
     ("chapter_09", "flaky_panel"),
     ("chapter_10", "budget_panel"),
+    ("chapter_13", "card_panel"),
 ]
 
 

@@ -85,7 +85,7 @@ def test_it_is_told_the_tools_the_instruction_and_what_came_of_each_call() -> No
     seen: list[dict[str, Any]] = []
     attempts(endpoint(in_turn(READ, CANCEL, DONE), seen, model="m", key="secret"))
     first, second, third = seen
-    assert [first[name] for name in ("model", "temperature")] == ["m", 0]
+    assert first["model"] == "m"
     assert first["authorization"] == "Bearer secret"
     assert [tool["function"]["name"] for tool in first["tools"]] == [
         tool.__name__ for tool in CUSTOMER_OPERATIONS.tools
@@ -95,6 +95,23 @@ def test_it_is_told_the_tools_the_instruction_and_what_came_of_each_call() -> No
     assert (told["role"], told["tool_call_id"]) == ("tool", "call_0")
     assert json.loads(told["content"])["status"] == "processing"
     assert third["messages"][:4] == second["messages"]
+
+
+def test_settings_are_sent_and_none_leaves_a_field_out() -> None:
+    seen: list[dict[str, Any]] = []
+    attempts(endpoint(in_turn(DONE), seen, settings={"temperature": 0.5, "seed": None}))
+    assert seen[0]["temperature"] == 0.5
+    assert "seed" not in seen[0]
+
+
+def test_what_a_server_adds_to_an_answer_is_not_sent_back() -> None:
+    seen: list[dict[str, Any]] = []
+    added = READ | {"reasoning_content": "let me see", "refusal": None}
+    del added["role"]
+    attempts(endpoint(in_turn(added, CANCEL, DONE), seen))
+    assert seen[1]["messages"][2] == {"role": "assistant"} | {
+        name: READ[name] for name in ("content", "tool_calls")
+    }
 
 
 def test_trials_ask_with_seeds_of_their_own() -> None:
