@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit import Task, counts, grade, state_diff, trials_table
-from evalkit.logs.tau2_bench import INFRA, read_tau2_bench
+from evalkit.logs.tau2_bench import read_tau2_bench
 from evalkit.logs.tau_bench import read_tau_bench
 from evalkit.logs.the_agent_company import read_the_agent_company
 from evalkit.logs.webarena import read_webarena
@@ -70,11 +70,8 @@ def _listed(folder: Path, name: str) -> pd.DataFrame:
     """Return the trials of a run of τ²-bench, under the true numbers of their tasks."""
     log = pd.read_csv(folder / "tau" / "tau2_trials.csv", dtype={"task_id_true": str})
     log = log[log["source"] == name]
-    log = log.assign(
-        task=log["task_id_true"].fillna("row " + log["task_id"].astype(str)),
-        infra=log["termination"].isin(INFRA),
-    )
-    table: pd.DataFrame = trials_table(log, success="reward", infra="infra")
+    log = log.assign(task=log["task_id_true"].fillna("row " + log["task_id"].astype(str)))
+    table: pd.DataFrame = trials_table(log, success="reward")
     return table
 
 

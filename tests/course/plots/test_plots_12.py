@@ -63,6 +63,15 @@ def test_a_tie_is_mutual_where_two_rows_are_compared_alone() -> None:
         assert bool(one_way.iloc[1]) is bool(back.iloc[0]) is not tied
 
 
+def test_the_errors_of_both_rows_count_and_so_does_the_number_of_rows() -> None:
+    rows = pd.DataFrame({"published": [0.5, 0.4], "SE": [0.04, 0.04]}, index=["a", "b"])
+    assert plots.clear_of(rows, 1)["b"] is False  # 1.8 standard errors of the difference
+    two = pd.DataFrame({"published": [0.5, 0.375], "SE": [0.04, 0.04]}, index=["a", "b"])
+    assert plots.clear_of(two, 1)["b"] is True  # 2.2 of them
+    four = pd.DataFrame({"published": [0.5, *[0.375] * 3], "SE": 0.04}, index=list("abcd"))
+    assert plots.clear_of(four, 1)[1:].tolist() == [False] * 3
+
+
 def test_a_row_without_counts_is_neither_tied_nor_apart() -> None:
     table = plots.board("banking_knowledge", 1)
     clear = plots.clear_of(table, 1)
