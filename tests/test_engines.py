@@ -2,11 +2,18 @@
 
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from evalkit.batches import COLUMNS, SCHEMA, verdicts
+from evalkit.logs.streams import log_frames, streamed_counts
+from evalkit.simulate.agents import AGGRESSIVE
+from evalkit.simulate.records import recorded_episodes, recorded_tasks, write_episodes
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
 from evalkit.trials import counts, trials_table
 
 LOG = pd.DataFrame(
@@ -28,21 +35,27 @@ def dask() -> Any:
 
 
 @pytest.fixture(scope="module")
-def spark() -> Any:
+def session() -> Any:
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is in the group 'engines'")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("Spark needs Java")
-    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
     settings["spark.ui.showConsoleProgress"] = "false"
-    builder = sql.SparkSession.builder.master("local[1]")
+    settings["spark.sql.execution.arrow.maxRecordsPerBatch"] = "1000"
+    builder = sql.SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    yield lambda log: session.createDataFrame(
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def spark(session: Any) -> Any:
+    return lambda log: session.createDataFrame(
         log.astype(object).where(log.notna(), None).to_numpy().tolist(),
         "task string, trial int, success double, infra boolean",
     )
-    session.stop()
 
 
 def check(engine: Any) -> None:
@@ -77,3 +90,57 @@ def test_dask_counts_where_the_log_is(dask: Any) -> None:
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_spark_counts_where_the_log_is(spark: Any) -> None:
     check(spark)
+
+
+# Grading at scale: 20,000 recorded episodes, graded where they are.
+
+TASKS = recorded_tasks(CUSTOMER_OPERATIONS)
+READ = [*COLUMNS, "infra"]
+
+
+@pytest.fixture(scope="module")
+def episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of 20,000 episodes: 400 that were really played, under many trial numbers."""
+    folder, rng = tmp_path_factory.mktemp("scale") / "episodes", np.random.default_rng(0)
+    write_episodes(folder, recorded_episodes(AGGRESSIVE, CUSTOMER_OPERATIONS, rng, 20_000))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def in_one_process(episodes: Path) -> pd.DataFrame:
+    """The counts of one process that reads a batch at a time."""
+    batches = log_frames(episodes, READ)
+    return streamed_counts((verdicts(batch, TASKS) for batch in batches), infra="infra")
+
+
+def test_one_process_counts_every_episode(in_one_process: pd.DataFrame) -> None:
+    assert len(in_one_process) == len(TASKS)
+    # Of the 1,000 trials of a task, the environment failed 10 and 10 records are cut off.
+    assert in_one_process["planned"].tolist() == [1_000] * 20
+    assert in_one_process["infra"].tolist() == [10] * 20
+    assert in_one_process["n"].tolist() == [980] * 20
+    assert 300 * 20 < in_one_process["c"].sum() < 680 * 20
+
+
+@pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning")
+def test_dask_grades_on_two_processes_and_counts_the_same(
+    dask: Any, episodes: Path, in_one_process: pd.DataFrame
+) -> None:
+    frames, distributed = pytest.importorskip("dask.dataframe"), pytest.importorskip("distributed")
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster):
+        read = frames.read_parquet(episodes, columns=READ)
+        assert read.npartitions > 2
+        rows = read.map_partitions(verdicts, TASKS).persist()
+        found = counts(trials_table(rows, infra="infra"))
+    pd.testing.assert_frame_equal(found, in_one_process)
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_spark_grades_on_two_processes_and_counts_the_same(
+    session: Any, episodes: Path, in_one_process: pd.DataFrame
+) -> None:
+    read = session.read.parquet(str(episodes)).select(READ)
+    rows = read.mapInPandas(lambda parts: (verdicts(p, TASKS) for p in parts), SCHEMA).cache()
+    found = counts(trials_table(rows, infra="infra"))
+    pd.testing.assert_frame_equal(found, in_one_process)
