@@ -195,7 +195,9 @@ def run(name, policy, faults=FLAKY, trials=8):
     setup = Setup(name, list(TICKETS), trials, **CONDITIONS)
     with desk(faults) as services:
         how = harness(services, policy, max_steps=setup.max_steps)
-        return run_suite(setup, how, Path(folder.name) / f"{name}.jsonl")
+        return run_suite(
+            setup, how, Path(folder.name) / f"{re.sub(r'[^a-z0-9]+', '-', name)}.jsonl"
+        )
 
 
 # %% [markdown]
@@ -377,7 +379,8 @@ card
 # %% [markdown]
 # Read it from the top. The headline holds the two rates that count, each with an interval: how often it
 # passes, and how often it passes eight times in a row. The intervals are wide, and they ought to be.
-# They are about *tickets like these*, and there are ten. More trials would not help; more tickets would.
+# They are about *tickets like these*, and there are ten. More trials would hardly help; more tickets
+# would.
 #
 # Partial credit is higher than the pass rate, so it has the pass rate beside it. Alone it would flatter.
 #
@@ -789,7 +792,7 @@ check("13.d", checklist)
 # | step | minutes | what to do | a finished answer holds |
 # | --- | --- | --- | --- |
 # | 1 | 10 | Choose: mend Hasty on your own, wrap an agent of yours, or set `EVALKIT_MODEL_URL`. | a policy that plays one ticket with `play` |
-# | 2 | 15 | Add two tickets of your own with `ticket(...)`, or a task on your own database. | for each: the reference passes, doing nothing fails, and you have read what it lets through |
+# | 2 | 15 | Add two tickets of your own, as in `TICKETS["mine"] = tickets.ticket("mine", tickets.cancel("W1006"))` (`from evalkit.simulate import tickets`), or a task on your own database. | for each: the reference passes, doing nothing fails, and you have read what it lets through |
 # | 3 | 10 | Write down two process rules, and why. | rules that the reference keeps |
 # | 4 | 5 | Write down a guess of pass^1 and pass^8. | two numbers |
 # | 5 | 15 | Run 8 trials of each, with faults and tagged retries, to a log. | a log that goes on where it was cut off |

@@ -151,3 +151,10 @@ def test_a_run_is_the_same_with_a_network_and_without() -> None:
     served, called = (run(reference, flaky, sockets=s, retries=1) for s in (True, False))
     assert set(served["tag"]) == {SUCCESS, AGENT_FAILURE, INFRA_FAILURE}
     pd.testing.assert_frame_equal(served, called)
+
+
+def test_a_ticket_of_ones_own_joins_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TICKETS, "mine", ticket("mine", move("C5", "1 Elm Road, Derby")))
+    with desk(sockets=False) as services:
+        rows = run_suite(Setup("agent", ["mine"], 1), harness(services, reference))
+    assert rows["tag"].tolist() == [SUCCESS]
