@@ -110,8 +110,8 @@ print("had the crashed failed, or passed: [{:.3f}, {:.3f}]".format(*graded.brack
 # %% [markdown]
 # ## Three denominators for one result
 #
-# Here are nine runs in one table. *Graded* are those with a verdict, *rows* what the file holds, *planned* what
-# it should hold.
+# Here are nine runs in one table. *Graded* are the trials with a verdict, *rows* what the file holds,
+# *planned* what it should hold.
 
 # %%
 runs = plots.published("published_runs.csv").query("run != 'gpt-4o'")
@@ -175,17 +175,14 @@ print(histograms([84.0, 77.67, 73.5, 70.0], tasks=50, decimals=2))
 leaderboard = plots.leaderboard()
 leaderboard["fits"].value_counts().rename_axis("answers").rename("rows").to_frame()
 
-# %% [markdown]
-# Where there is an answer, it is the only one. What of the 14?
-
 # %%
 blank = leaderboard[leaderboard["fits"] == 0]
 blank.groupby(["decimals", "row"])["domain"].agg(", ".join).to_frame()
 
 # %% [markdown]
-# Twelve rows are four early models on three domains, printed with one decimal. No whole numbers of 50 or
-# 114 tasks give them: perhaps trials were missing, or another number of tasks was run. The page does not
-# tell.
+# Where there is an answer, it is the only one. Of the 14 without, twelve are four early models on three
+# domains, printed with one decimal. No whole numbers of 50 or 114 tasks give them: perhaps trials were
+# missing, or another number of tasks was run. The page does not tell.
 #
 # The last row of the table holds a riddle. Each of *glm-5-think*'s four numbers by itself comes from a
 # whole number of draws. Look at how the curve falls:
@@ -203,7 +200,8 @@ pd.DataFrame({"pass^k": points, "draws": draws, "falls by": -points.diff()}).rou
 #
 # $$ \text{pass}^k - \text{pass}^{k+1} = \mathbb{E}\,[P^k (1 - P)] . $$
 #
-# So at least one of the four numbers is misprinted. Such a check needs nothing but the row itself.
+# The unbiased estimates obey it as well. So one of the four numbers is misprinted, or they are not all
+# over the same tasks. Such a check needs nothing but the row itself.
 
 # %% [markdown]
 # ## Ranks and ties
@@ -234,9 +232,9 @@ captioned(
 )
 
 # %% [markdown]
-# The p-values of the differences are adjusted for the number of rows (Holm). Ten rows of this table can
-# be first, and the order among them is mostly luck. The lower end is no tie of the upper: a leaderboard
-# tells much, but not its ranks.
+# The p-values of the differences are adjusted for the number of rows (Holm). A tie does not say that two
+# agents are equally good: it says that 97 tasks are too few to rank them. What is far apart is ranked
+# rightly. So a leaderboard tells much, but not who is first.
 
 # %% [markdown]
 # ## Panel: who is tied with whom?
@@ -255,10 +253,10 @@ plots.board_panel()
 # ## Which rankings survive a paired test?
 #
 # Where results per task are public, agents can be paired. Chapter 03 had six submissions to
-# TheAgentCompany. That makes 15 pairs. The two in the middle of the list, MUSE and TTE-MatrixAgent,
-# completed 41.14 and 42.86% of the tasks.
+# TheAgentCompany. That makes 15 pairs. The fourth and the fifth in the list, MUSE and TTE-MatrixAgent,
+# completed 41.14 and 42.86% of the 175 tasks.
 #
-# > **Predict.** On how many of the 175 tasks do these two differ? And how many of the 15 orders are sure?
+# > **Predict.** On how many tasks do these two differ? And how many of the 15 orders are sure?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -280,8 +278,8 @@ captioned(
 
 # %% [markdown]
 # MatrixAgent completes 16 tasks that MUSE does not, and MUSE 13 that MatrixAgent does not: McNemar's
-# exact test takes only these, and p is .71. What *can* be said is that the last three are ahead of the
-# first.
+# exact test takes only these, and p is .71. What *can* be said is that the last three of the list are
+# ahead of the first.
 #
 # Pairing is worth having even so. Below is the standard error of this difference, in points, paired and
 # not; and how many orders are clear among four submissions to τ²-bench's airline, whose files name the
@@ -365,7 +363,7 @@ captioned(
 
 # %% [markdown]
 # This is chapter 01 in real data: one failure in five is invisible to a grader that looks at its targets
-# only. In most of these the customer should have been refused.
+# only. In most of these the right thing was to change nothing.
 #
 # ## Strict, but is it fair?
 #
@@ -438,7 +436,8 @@ for name, calls in SCRIPTS.items():
 #
 # Each grader is really run: pytest on a little repository, pages fetched from the store's HTTP service, a
 # spreadsheet file that is read back. (SWE-bench grades code. For it, each agent left a module with the
-# rules for refunds, and did to it what it did to the store.)
+# rules for refunds, and did to it what it did to the store.) *AI Agents That Matter* grades nothing itself:
+# it puts cost, here the number of calls, beside the success that some grader gives (chapter 10).
 #
 # > **Predict.** Which of the eight notice the other order? And who notices the note that came and went?
 # >
@@ -446,11 +445,10 @@ for name, calls in SCRIPTS.items():
 
 # %%
 systems = side_by_side()
-cost = systems.index.str.startswith("cost")
-graders = systems[~cost]
-graders[list(SCRIPTS)]
+systems[list(SCRIPTS)]
 
 # %%
+graders = systems[~systems.index.str.startswith("cost")]
 figure = new_figure(height=330)
 plots.draw_systems(figure, graders[list(SCRIPTS)])
 captioned(
@@ -472,15 +470,42 @@ graders[["looks at", "why"]]
 #
 # The undone note is in no end state. Only the trajectory has it, and only a rule that looks for it.
 #
-# Last, *AI Agents That Matter* grades nothing itself. It puts cost beside success (chapter 10), and the
-# success comes from a grader. Here with two of them; cost is the number of calls.
-
-# %%
-systems.loc[cost, list(SCRIPTS)]
+# On the cost frontier, the agent that looks up less is cheaper. Graded by checkpoints it beats the good one,
+# and graded by the full diff it is no success at all. A frontier is as good as its grader.
 
 # %% [markdown]
-# The agent that looks up less is cheaper. Graded by checkpoints it beats the good one, and graded by the
-# full diff it is no success at all. A frontier is as good as its grader.
+# ## Grading at scale
+#
+# 807 episodes fit into memory. A million with their states do not, and need not:
+#
+# - **Grading is a map.** Each episode is graded by itself, so an engine can do it where the episodes lie, a
+#   batch at a time. One row a trial comes out.
+# - **Estimating is a sum.** However many the trials, pass^k needs $n$ and $c$ of each task. The engine that
+#   holds the log makes these sums, and one row a task comes here.
+#
+# Here are 400 generated episodes in batches of 50. A record may be cut off, or its environment have failed.
+
+# %%
+import numpy as np
+
+from evalkit import counts, trials_table
+from evalkit.batches import verdicts
+from evalkit.simulate import SCENARIO
+from evalkit.simulate.agents import AGGRESSIVE
+from evalkit.simulate.records import recorded_episodes, recorded_tasks
+
+made = {"tasks": 4, "played": 10, "rows": 50}
+batches = recorded_episodes(AGGRESSIVE, SCENARIO, np.random.default_rng(12), 400, **made)
+rows = pd.concat([verdicts(batch, recorded_tasks(SCENARIO, 4)) for batch in batches])
+counts(trials_table(rows, infra="infra"))
+
+# %% [markdown]
+# Of each 100 trials one was the environment's and one could not be read. Neither is dropped, and neither
+# stops the batch.
+#
+# On Dask the second last line reads `rows = episodes.map_partitions(verdicts, tasks)`, and on Spark
+# `episodes.mapInPandas(lambda parts: (verdicts(p, tasks) for p in parts), SCHEMA)`. The last line stays as
+# it is, for these and for Polars or DuckDB.
 
 # %% [markdown]
 # ## What these numbers rest on

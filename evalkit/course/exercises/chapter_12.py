@@ -247,7 +247,7 @@ laws that hold for every suite, and True otherwise:
 - it never rises;
 - the drop from one k to the next is never larger than the drop before it.
 
-Allow for a billionth of rounding. Numbers that break a law are misprinted, whatever the agent.
+Allow for a billionth of rounding. Numbers that break a law cannot all be right.
 """,
         answer="possible",
         stub="""\
