@@ -470,8 +470,8 @@ graders[["looks at", "why"]]
 #
 # The undone note is in no end state. Only the trajectory has it, and only a rule that looks for it.
 #
-# On the cost frontier, the agent that looks up less is cheaper. Graded by checkpoints it beats the good one,
-# and graded by the full diff it is no success at all. A frontier is as good as its grader.
+# On the cost frontier, *collateral* looks up less and is cheaper. Graded by checkpoints it beats *good*, and
+# graded by the full diff it is no success at all. A frontier is as good as its grader.
 
 # %% [markdown]
 # ## Grading at scale
@@ -572,7 +572,7 @@ check("12.d", what_was_it)
 # - Four numbers of a leaderboard are a histogram. Some rows fit none, and most ranks are ties.
 # - On 807 real episodes strict comparison was right; one failure in five was collateral alone.
 #
-# **Next:** 13, your own agent.
+# **Next:** [13, your own agent](13_your_own_agent.ipynb).
 #
 # **Sources.** τ-bench: Yao et al. (2024). τ²-bench: Barres et al. (2025), with its
 # [leaderboard](https://github.com/sierra-research/tau2-bench). TheAgentCompany: Xu et al. (2024).
