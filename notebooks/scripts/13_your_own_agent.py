@@ -231,8 +231,7 @@ captioned(
 # %% [markdown]
 # Two kinds of failure are mixed in one number. On some tickets Hasty is wrong every time: that is a
 # gap, and it can be found with one trial. On others it slips now and then: that takes trials.
-
-# %% [markdown]
+#
 # ## Before you believe it: the grader
 #
 # Chapter 05 tested a grader by damaging the right end state. We do this on each ticket. The right end
@@ -314,8 +313,7 @@ baselines
 # nothing is out of reach: `call` leads to the service, and the service to the answers. A script of
 # your own may be trusted not to look. Code of somebody else is run apart (`evalkit.isolation`,
 # chapter 05), with the address of the service and nothing more. That is what the service is for.
-
-# %% [markdown]
+#
 # ## How it got there
 #
 # Four rules say what no end state shows. They are few, and each has a reason: keep away from two tools
@@ -333,8 +331,7 @@ rules
 # %% [markdown]
 # Hasty cancels without looking, on every ticket that asks for it. The store happened to refuse where
 # it mattered. On the next store it may not.
-
-# %% [markdown]
+#
 # ## Does it recover?
 #
 # Inject a fault and watch (chapter 06). Now each episode loses one write: the service answers "done" and
@@ -579,8 +576,8 @@ made.groupby(["tag", "kind"]).size().rename("attempts").to_frame()
 #
 # With a model of your own, one variable is enough: `EVALKIT_MODEL_URL`, the address up to
 # `/chat/completions`. (`EVALKIT_MODEL` is its name and `EVALKIT_MODEL_KEY` its key, where they are
-# needed.) Set it before you start Jupyter. Each step of an episode is one answer of the model, and costs
-# what that costs.
+# needed.) Set it before you start Jupyter. Each step of an episode is one answer of the model, and you
+# pay for it.
 
 # %%
 from evalkit.simulate.models import endpoint_from_environment
@@ -594,8 +591,7 @@ else:
 # %% [markdown]
 # If your agent lives in a framework of its own, wrap it: a policy is any function that takes `call`,
 # lets the agent use it, and returns whether the agent says that it is done.
-
-# %% [markdown]
+#
 # ## Point it at your own database
 #
 # Nothing above needs our store. Here is a SQLite file, and in place of an agent two statements: one
@@ -603,17 +599,18 @@ else:
 
 # %%
 import sqlite3
+from contextlib import closing
 
 from evalkit import Task
 
 path = Path(folder.name) / "shop.sqlite"
 path.unlink(missing_ok=True)
-with sqlite3.connect(path) as shop:
+with closing(sqlite3.connect(path)) as shop, shop:
     shop.execute("CREATE TABLE orders (id TEXT PRIMARY KEY, status TEXT, total REAL)")
     shop.executemany("INSERT INTO orders VALUES (?, 'open', ?)", [("A1", 42.5), ("A2", 8.0)])
 
 before = snapshot(path)
-with sqlite3.connect(path) as shop:
+with closing(sqlite3.connect(path)) as shop, shop:
     shop.execute("UPDATE orders SET status = 'cancelled' WHERE id = 'A1'")
     shop.execute("UPDATE orders SET total = 80 WHERE id = 'A2'")
 verdict = grade(before, snapshot(path), Task(required={"orders/A1/status": "cancelled"}))
@@ -642,8 +639,7 @@ _ = main(["report", str(mine), "--planned", "4"])
 # Of most lines it says that nothing is stated, and what to do. `--evidence` takes a JSON file with what
 # you know, `--html` writes one page to pass on, and `--json` the numbers. It reads the log of `run` as
 # well, and the result files of several public benchmarks ([README](../README.md)).
-
-# %% [markdown]
+#
 # ## Panel: what will the card say?
 #
 # An agent with 40 tasks, and the card that you would write. The line is the truth, which you never see
@@ -665,8 +661,7 @@ plots.card_panel()
 # - **Faults that we know.** The service fails as it is told. Of the faults of a real one you know only
 #   those that show.
 # - **The checklist asks whether, not how well.** A line is met by a reason, and a reason may be poor.
-
-# %% [markdown]
+#
 # ## Exercises
 
 # %%
