@@ -252,7 +252,7 @@ PEAK = """
 import re, sys
 from pathlib import Path
 from evalkit.logs.streams import log_frames, streamed_counts
-table = streamed_counts(log_frames(sys.argv[1], ["task", "trial", "success"], rows=500))
+table = streamed_counts(log_frames(sys.argv[1], ["task", "trial", "success", "trace"], rows=200))
 print(table["planned"].sum(), re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
