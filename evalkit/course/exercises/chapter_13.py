@@ -33,6 +33,7 @@ PROBES = (
     "tries at most."
 )
 FORBIDDEN = "You used a tool that can do anything. Refund with the tool for refunds."
+NOTHING = "No refund was tried. A refusal that your policy lets through ends the episode."
 MORE = "More has changed than the refund that was asked for."
 NOT_REFUNDED = "The amount is not what was left of the order."
 
@@ -85,17 +86,17 @@ def _wrong_refund(episode: Episode, made: Scenario) -> str | None:
         return PROBES
     if episode.verdict.passed:
         return None if episode.claim else UNSURE
+    if not tries:
+        return BOASTS if episode.claim else NOTHING
     right = made.edits[0].right.arguments
     totals = {"W1002": 3900, "W1005": 6000, "W1003": 5600}
-    if tries and tries[-1] == totals[right["order_id"]] > right["amount_cents"]:
+    if tries[-1] == totals[right["order_id"]] > right["amount_cents"]:
         return BOASTS if episode.claim else WHOLE
     # What the known mistakes ask for, on the second store: total less one refund, less them all.
     known = {5000: FIRST_ONLY, 3400: FITTED, 6000 - 500 - 1000 - 700 - 2500: ALL_REFUNDS}
-    if right["order_id"] != "W1002" and tries and tries[-1] in known:
+    if right["order_id"] != "W1002" and tries[-1] in known:
         return known[tries[-1]]
-    return (
-        BOASTS if episode.claim and not tries else MORE if episode.verdict.credit else NOT_REFUNDED
-    )
+    return MORE if episode.verdict.credit else NOT_REFUNDED
 
 
 TOOL_ONLY = (
@@ -380,6 +381,36 @@ def refund_the_rest(call, instruction, rng):
         left = int(re.search(r"(\\d+) of its", str(refusal))[1])
         call("issue_refund", order_id=order, amount_cents=left)""",
                 PROTOCOL,
+            ),
+            Wrong(
+                """\
+def refund_the_rest(call, instruction, rng):
+    order = re.search(r"W\\d+", instruction)[0]
+    paid_back = call("read", table="refunds", id=order)
+    return True""",
+                NOTHING,
+            ),
+            Wrong(
+                """\
+def refund_the_rest(call, instruction, rng):
+    order = re.search(r"W\\d+", instruction)[0]
+    call("issue_refund", order_id=order, amount_cents=1)
+    return True""",
+                NOT_REFUNDED,
+            ),
+            Wrong(
+                """\
+def refund_the_rest(call, instruction, rng):
+    order = re.search(r"W\\d+", instruction)[0]
+    owner = call("read", table="orders", id=order)["customer_id"]
+    call("add_note", customer_id=owner, text="Refunding the rest.")
+    try:
+        call("issue_refund", order_id=order, amount_cents=1_000_000)
+    except ToolError as refusal:
+        left = int(re.search(r"(\\d+) of its", str(refusal))[1])
+        call("issue_refund", order_id=order, amount_cents=left)
+    return True""",
+                MORE,
             ),
             Wrong(
                 """\
