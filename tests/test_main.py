@@ -79,6 +79,18 @@ def test_nothing_is_written_over_without_force(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "kept.html"]
 
 
+def test_a_file_that_appears_meanwhile_is_not_written_over(
+    good: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = written(tmp_path, "kept", "kept.html")
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    assert "kept.html" in failed(capsys, good, "--html", kept)
+    assert kept.read_text() == "kept"
+
+
 def test_what_is_read_is_never_written_to(
     good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import (
@@ -278,6 +278,7 @@ def test_a_name_cannot_command_the_terminal() -> None:
     assert "\x1b" not in str(card)
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(st.text(), st.lists(st.sampled_from([1, 0, None]), min_size=1), min_size=1))
 def test_whatever_the_names_and_verdicts_a_card_is_whole(found: dict[str, list[Any]]) -> None:
     rows = [(task, i, s) for task, successes in found.items() for i, s in enumerate(successes)]
