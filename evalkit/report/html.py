@@ -221,7 +221,7 @@ def _side_by_side(cards: Sequence[ReportCard]) -> str:
     lines += [(_title(name), *(text[name] for text in texts)) for name in wanted]
     lines.append(("Checklist", *map(_counted, cards)))
     note = "Side by side, and not pooled. For a difference on the same tasks, see evalkit.compare."
-    table = _table(("", *(card.title for card in cards)), lines)
+    table = _table(("Evaluation", *(card.title for card in cards)), lines)
     return f'<div class="ek"><div class="ek-side">{table}</div><p>{note}</p></div>'
 
 
