@@ -33,6 +33,7 @@ CARD_STYLE = """
 .ek .ek-pair table{width:auto}
 .ek .ek-pair tbody th{width:auto;padding-right:1.2em}
 .ek .ek-side table{table-layout:fixed}
+.ek .ek-side tbody th{white-space:normal}
 .ek table th,.ek table td{text-align:left!important;vertical-align:top;padding:.35em .7em .35em 0;
 border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;white-space:normal}
 .ek table thead th{border-bottom:2px solid rgba(128,128,128,.6)}
