@@ -1,5 +1,24 @@
 """Seeded worlds built on the toolkit, and the scenario that the chapters play on."""
 
-from evalkit.simulate.store import CUSTOMER_OPERATIONS as SCENARIO
+import os
 
-__all__ = ["SCENARIO"]
+from evalkit.simulate.clinic import CLINIC
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
+from evalkit.simulate.world import Scenario
+
+__all__ = ["SCENARIO", "SCENARIOS"]
+
+#: The scenarios that there are, by the name that the environment variable takes.
+SCENARIOS: dict[str, Scenario] = {"store": CUSTOMER_OPERATIONS, "clinic": CLINIC}
+
+
+def _chosen(name: str) -> Scenario:
+    if name not in SCENARIOS:
+        raise ValueError(
+            f"EVALKIT_SCENARIO: no scenario {name!r}; there are {', '.join(SCENARIOS)}"
+        )
+    return SCENARIOS[name]
+
+
+#: What the chapters play: this line's name, unless the environment variable gives another.
+SCENARIO: Scenario = _chosen(os.environ.get("EVALKIT_SCENARIO") or "store")

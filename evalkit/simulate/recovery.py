@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from evalkit.simulate import SCENARIO, SCENARIOS
 from evalkit.simulate.agents import Policy
 from evalkit.simulate.world import Call, Scenario, Tool, ToolError, World
 
@@ -25,12 +26,12 @@ FAULTS = ("", "refused", "lost")
 #: ``habit(call, step)`` makes one edit, once or more. A refusal does not get past it.
 Habit = Callable[[Callable[..., Any], Call], None]
 
-#: Where `read_back` looks: the table that a tool writes. For a scenario of your own, add its tools.
+#: Where `read_back` looks: the table that a tool writes. Where two scenarios have a tool of one name,
+#: the one that the chapters play on decides.
 TABLES = {
-    "update_address": "customers",
-    "cancel_order": "orders",
-    "issue_refund": "refunds",
-    "add_note": "notes",
+    edit.right.tool: table
+    for scenario in (*SCENARIOS.values(), SCENARIO)
+    for edit, table in zip(scenario.edits, scenario.tables, strict=True)
 }
 
 

@@ -4,8 +4,9 @@ A `Scenario` is plain data: the tables, the tools, the edits a task requires and
 not. A `World` is one live database made from a scenario. An agent acts on it through one function,
 `World.call`, and each call is kept as an `Action`, refused or not.
 
-The scenario that ships is customer operations, in `evalkit.simulate.store`. Another scenario is
-another file that builds a `Scenario`; nothing else needs to change.
+Two scenarios ship: customer operations, in `evalkit.simulate.store`, and a clinic's appointments, in
+`evalkit.simulate.clinic`. Another scenario is another file that builds a `Scenario`, and its line in
+`evalkit.simulate`; nothing else needs to change.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 
+from evalkit.paths import split_path
 from evalkit.process import Action
 from evalkit.tasks import Task
 
@@ -134,6 +136,12 @@ class Scenario:
         """The two numbers of actions that an episode of a simulated agent may have."""
         most = len(self.lookups) + len(self.edits)
         return most - 1, most
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that the task's edits write: those of what is required, then of the new rows."""
+        required = (split_path(place)[0] for place in self.task.required)
+        return (*map(str, required), *(str(row.table) for row in self.task.created))
 
 
 class World:

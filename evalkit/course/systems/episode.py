@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.process import Action
-from evalkit.simulate import SCENARIO
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
 from evalkit.simulate.world import Call, ToolError, World
 from evalkit.snapshots import snapshot
 from evalkit.statediff import State
 
-REQUEST = f"{SCENARIO.instruction} Answer with the sum that you have refunded."
+REQUEST = f"{CUSTOMER_OPERATIONS.instruction} Answer with the sum that you have refunded."
 ANSWER = "$42.50"
 SEED = 4  # decides the crowd of customers around those whom the task names
 
-_SEARCH, _CUSTOMER, _ORDER = SCENARIO.lookups
-_ADDRESS, _CANCEL, _REFUND, _NOTE = GOLD = tuple(edit.right for edit in SCENARIO.edits)
-_STRAYS = {stray.label: stray.call for stray in SCENARIO.strays}
+_SEARCH, _CUSTOMER, _ORDER = CUSTOMER_OPERATIONS.lookups
+_ADDRESS, _CANCEL, _REFUND, _NOTE = GOLD = tuple(edit.right for edit in CUSTOMER_OPERATIONS.edits)
+_STRAYS = {stray.label: stray.call for stray in CUSTOMER_OPERATIONS.strays}
 _OTHER_ORDER = _STRAYS["another order's status"]
 _OTHER_NOTE = _STRAYS["a note on the wrong customer"]
 _TAKEN_BACK = Call("delete_record", table="notes", id=4)
@@ -115,7 +115,7 @@ def play_calls(calls: Sequence[Call], name: str, answer: str = ANSWER) -> Played
     >>> nothing.before == nothing.after
     True
     """
-    with World(SCENARIO, seed=SEED) as world:
+    with World(CUSTOMER_OPERATIONS, seed=SEED) as world:
         states = [snapshot(world.connection)]
         for call in calls:
             act((call,), world.call)

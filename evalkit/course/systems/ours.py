@@ -13,7 +13,7 @@ from evalkit.answers import answer_matches
 from evalkit.course.systems.episode import Grade, Played
 from evalkit.grading import grade
 from evalkit.process import at_most, in_order, no_damage_undone, process_verdict
-from evalkit.simulate import SCENARIO
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
 
 
 def full_verdict(episode: Played) -> Grade:
@@ -30,9 +30,9 @@ def full_verdict(episode: Played) -> Grade:
     rules = [
         in_order("search", "update_address"),
         at_most("issue_refund", 1),
-        no_damage_undone(episode.states, SCENARIO.task),
+        no_damage_undone(episode.states, CUSTOMER_OPERATIONS.task),
     ]
-    outcome = grade(episode.before, episode.after, SCENARIO.task)
+    outcome = grade(episode.before, episode.after, CUSTOMER_OPERATIONS.task)
     process = process_verdict(episode.trajectory, rules)
     right = answer_matches(episode.answer, "42.50", "number")
     parts = {"outcome": outcome.status, "process": process.status}

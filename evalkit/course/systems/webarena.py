@@ -28,8 +28,8 @@ from evalkit.answers import answer_matches, url_matches
 from evalkit.course.systems.episode import GOLD, SEED, Grade, Played, act, grade_of
 from evalkit.credit import product_of_parts
 from evalkit.process import Action
-from evalkit.simulate import SCENARIO
 from evalkit.simulate.service import Service
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
 from evalkit.simulate.world import ToolError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def product_score(episode: Played, sockets: bool = sys.platform != "emscripten")
     >>> product_score(played("unfinished"), sockets=False).why
     'URL match; notes/4 customer_id; notes/4 text'
     """
-    with Service(SCENARIO, seed=SEED, sockets=sockets) as service:
+    with Service(CUSTOMER_OPERATIONS, seed=SEED, sockets=sockets) as service:
         act(episode.calls, service.call)
         parts = {
             "string match": answer_matches(episode.answer, "42.50", "number"),
