@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +98,29 @@ def test_the_stub_in_the_notebook_is_the_stub_of_the_exercise(exercise: Exercise
     (where,) = [i for i, source in enumerate(code) if source.endswith(call)]
     assert code[where].removesuffix(call).strip() == exercise.stub.strip()
     assert code[where - 1].endswith(f'show("{exercise.id}")')
+
+
+def bound(source: str) -> set[str]:
+    """Return the names that a piece of code gives a meaning to, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
+@every_exercise
+def test_a_solution_runs_where_it_will_be_pasted(exercise: Exercise) -> None:
+    """What it relies on is in itself or in the notebook, not in `given` alone."""
+    loaded = {n.id for n in ast.walk(ast.parse(exercise.solution)) if isinstance(n, ast.Name)}
+    code = "\n".join(code_of(exercise.id.split(".")[0])).replace("await ", "")
+    assert loaded - bound(exercise.solution) - bound(code) - set(dir(builtins)) == set()
 
 
 # How check and show behave, on an exercise of our own.

@@ -424,6 +424,9 @@ def episodes_needed(p, q):
             "`math.ceil` rounds up.",
         ),
         solution="""\
+import math
+
+
 def episodes_needed(p, q):
     scatter = p * (1 - p) + q * (1 - q)
     return math.ceil(9 * scatter / (p - q) ** 2)""",

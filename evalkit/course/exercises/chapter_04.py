@@ -184,7 +184,7 @@ EXERCISES = (
 Write `changed_fields(before, after)` for one flat record: two dictionaries in, the set of the names
 of the fields that changed out. Field values may be anything that JSON can hold, lists included.
 
-`same(a, b)` and `MISSING` from `evalkit.values` are at hand.
+`evalkit.values` has `same(a, b)` and `MISSING`, which you can import.
 """,
         answer="changed_fields",
         given="from evalkit.values import MISSING, same",
@@ -197,6 +197,9 @@ def changed_fields(before, after):
             "`.get(name, MISSING)`, and compare with `same`.",
         ),
         solution="""\
+from evalkit.values import MISSING, same
+
+
 def changed_fields(before, after):
     names = before.keys() | after.keys()
     return {n for n in names if not same(before.get(n, MISSING), after.get(n, MISSING))}""",
