@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from evalkit.course import exercises
 from evalkit.course.exercises import Feedback
-from evalkit.course.returned.wire import Gone, NotPlain, Wire
+from evalkit.course.returned.wire import TEXT_LENGTH, Gone, NotPlain, Wire
 
 
 def play(cells: list[tuple[int, str]], wire: Wire) -> None:
@@ -33,7 +33,7 @@ def play(cells: list[tuple[int, str]], wire: Wire) -> None:
         wire.send("cell", number)
         result = shell.run_cell(source)
         if error := result.error_before_exec or result.error_in_exec:
-            wire.send("raised", number, f"{type(error).__name__}: {error}")
+            wire.send("raised", number, f"{type(error).__name__}: {error}"[:TEXT_LENGTH])
     wire.send("done")
 
 

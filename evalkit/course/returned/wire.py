@@ -27,6 +27,7 @@ from evalkit.tasks import Task
 from evalkit.values import MISSING
 
 LINE_BYTES = 4_000_000
+TEXT_LENGTH = 1000  # of an error's text
 _TASKS = (Allowed, Between, Created, Invariant, Task)
 _OUTCOMES = (Action, Change, Diff, Finding, Rule, Verdict)
 RECORDS: dict[str, Any] = {cls.__name__: cls for cls in _TASKS + _OUTCOMES}
@@ -183,7 +184,7 @@ class Wire:
             here, name = len(self._errors) - 1, type(error).__name__
             if isinstance(error, Exception):
                 text = str(error) if name in ERRORS else f"{name}: {error}"
-                self.send("raise", here, name, text)
+                self.send("raise", here, name, text[:TEXT_LENGTH])
             else:
                 self.send("pass", here, name)
 
