@@ -1,12 +1,17 @@
 """Grading at scale: the verdicts on a batch of episodes, as a function of one data frame.
 
-An engine that holds the episodes maps it over them, a batch at a time, and the states never leave
-the machine that they are on::
+An engine that holds the episodes maps it over them, a batch at a time, and writes the verdicts
+down before they are counted: engines are lazy, and each query on them would grade once more. ::
 
-    rows = verdicts(episodes, tasks)                                                     # pandas
-    rows = episodes.map_partitions(verdicts, tasks)                                      # Dask
+    verdicts(episodes, tasks).to_parquet("graded")  # pandas
+
+    episodes.map_partitions(verdicts, tasks).to_parquet("graded", write_index=False)  # Dask
+
     rows = episodes.mapInPandas(lambda parts: (verdicts(p, tasks) for p in parts), SCHEMA)  # Spark
-    table = counts(trials_table(rows, infra="infra"))                                    # of each
+    rows.write.parquet("graded")
+
+In each engine, ``counts(trials_table(graded, infra="infra"))`` follows. One process that reads a
+batch at a time is `evalkit.logs.streams.streamed_counts` on the verdicts of its batches.
 """
 
 from __future__ import annotations

@@ -124,23 +124,25 @@ def test_one_process_counts_every_episode(in_one_process: pd.DataFrame) -> None:
 
 @pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning")
 def test_dask_grades_on_two_processes_and_counts_the_same(
-    dask: Any, episodes: Path, in_one_process: pd.DataFrame
+    dask: Any, episodes: Path, in_one_process: pd.DataFrame, tmp_path: Path
 ) -> None:
     frames, distributed = pytest.importorskip("dask.dataframe"), pytest.importorskip("distributed")
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster):
         read = frames.read_parquet(episodes, columns=READ)
         assert read.npartitions > 2
-        rows = read.map_partitions(verdicts, TASKS).persist()
-        found = counts(trials_table(rows, infra="infra"))
+        read.map_partitions(verdicts, TASKS).to_parquet(tmp_path, write_index=False)
+        found = counts(trials_table(frames.read_parquet(tmp_path), infra="infra"))
     pd.testing.assert_frame_equal(found, in_one_process)
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_spark_grades_on_two_processes_and_counts_the_same(
-    session: Any, episodes: Path, in_one_process: pd.DataFrame
+    session: Any, episodes: Path, in_one_process: pd.DataFrame, tmp_path: Path
 ) -> None:
     read = session.read.parquet(str(episodes)).select(READ)
-    rows = read.mapInPandas(lambda parts: (verdicts(p, TASKS) for p in parts), SCHEMA).cache()
-    found = counts(trials_table(rows, infra="infra"))
+    rows = read.mapInPandas(lambda parts: (verdicts(p, TASKS) for p in parts), SCHEMA)
+    rows.write.parquet(str(tmp_path / "graded"))
+    graded = session.read.parquet(str(tmp_path / "graded"))
+    found = counts(trials_table(graded, infra="infra"))
     pd.testing.assert_frame_equal(found, in_one_process)
