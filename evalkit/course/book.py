@@ -27,8 +27,7 @@ def lay_out(folder: Path, notebooks: Path = FOLDER) -> None:
     """Lay what the book is made of into a folder: its configuration and all chapters."""
     shutil.copytree(notebooks / "book", folder, dirs_exist_ok=True)
     shutil.copytree(notebooks / "images", folder / "images")
-    for chapter in notebooks.glob("[0-9][0-9]_*.ipynb"):
-        shutil.copy(chapter, folder)
+    browser_edition.copy_chapters(notebooks, folder)
 
 
 def build_pages(out: Path, notebooks: Path = FOLDER) -> None:

@@ -9,7 +9,8 @@ distribution named in ``JUPYTERLITE_PYODIDE_URL`` that one is built in too, and 
 
 from __future__ import annotations
 
-import shutil
+import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from importlib import metadata
 from importlib.metadata import PackagePath
 from pathlib import Path
 
-from evalkit.course.notebooks import FOLDER
+from evalkit.course.notebooks import FOLDER, read_notebook
 
 # What the chapters and the kernel need and Pyodide does not carry.
 PURE = (
@@ -47,10 +48,34 @@ def build(out: Path, notebooks: Path = FOLDER) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "files").mkdir()
-        for chapter in notebooks.glob("[0-9][0-9]_*.ipynb"):
-            shutil.copy(chapter, folder / "files")
+        copy_chapters(notebooks, folder / "files")
         wheels(folder / "pypi")
         run("jupyterlite_core", "build", *_options(folder, out), where=folder)
+
+
+def copy_chapters(notebooks: Path, folder: Path) -> None:
+    """Write all chapters into a folder that stands alone: what they link to outside is named only.
+
+    Texts are whole, not lists of lines: JupyterLite hands them on as they are stored.
+    """
+    for path in notebooks.glob("[0-9][0-9]_*.ipynb"):
+        chapter = read_notebook(path)
+        for cell in chapter.cells:
+            if cell.cell_type == "markdown":
+                cell.source = without_outside_links(cell.source)
+        text = json.dumps(chapter, ensure_ascii=False)
+        (folder / path.name).write_text(text, encoding="utf-8")
+
+
+def without_outside_links(markdown: str) -> str:
+    """Return a text in which links that lead out of the folder are plain words.
+
+    Examples
+    --------
+    >>> without_outside_links("see [README](../README.md) and [01](01_four_scoreboards.ipynb)")
+    'see README and [01](01_four_scoreboards.ipynb)'
+    """
+    return re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", markdown)
 
 
 def run(module: str, *arguments: str, where: Path) -> None:
@@ -68,6 +93,7 @@ def _options(folder: Path, out: Path) -> list[str]:
         f"--output-dir={out.resolve()}",
         "--contents=files",
         "--apps=lab",
+        "--no-libarchive",
         "--no-sourcemaps",
         "--no-unused-shared-packages",
         "--ignore-sys-prefix",

@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 
 project = "evalkit"
 html_title = "Evaluating tool-using agents"
-language = "en_GB"
 extensions = ["myst_nb"]
 exclude_patterns = ["README.md", "_templates"]
 
@@ -75,8 +74,9 @@ def visit_formula(writer, node: nodes.math_block) -> None:
 
 def mathml(node: nodes.Element, as_block: bool) -> str:
     """Return a formula as MathML; one that cannot be read is a warning, which stops the build."""
-    # The converter does not know these sizes of a single sign: it is written as it is.
+    # Two commands that the converter does not know: the size of a single sign, and dots.
     text = re.sub(r"\\[bB]igg?(?![a-zA-Z])", "", node.astext())
+    text = re.sub(r"\\dots(?![a-zA-Z])", r"\\ldots", text)
     try:
         # A bar over a whole term is drawn by the style sheet: few fonts can stretch one.
         return tex2mathml(text, as_block=as_block).replace(
