@@ -2,8 +2,8 @@
 
 What is left out, because it is not the agent's data: the rows of views and generated columns
 (both follow from other rows), SQLite's own tables (``sqlite_sequence``, ``sqlite_stat1``) and
-indices, the file header (``PRAGMA user_version``), and attached or temporary schemas. The data of
-a virtual table, such as a full-text index, is in its shadow tables, which are read like any other.
+indices, how the file is laid out, and attached or temporary schemas. The data of a virtual table,
+such as a full-text index, is in its shadow tables, which are read like any other.
 
 An index is not data either, but a wrong one gives every query that uses it a wrong answer. So
 each read begins with ``PRAGMA integrity_check``. On 100,000 rows of five columns it takes about
@@ -55,7 +55,8 @@ def snapshot_database(source: sqlite3.Connection | str | os.PathLike[str]) -> St
         Under ``"sqlite_schema"`` stand tables, indices, triggers and views:
         ``{name: {"type": ..., "table": ..., "sql": ...}}``, so that a planted trigger is a change;
         one that has the name of a table is found under ``("trigger", name)``. What SQLite finds
-        wrong, such as an index that misses rows, or cannot check, stands under ``("damage",)``.
+        wrong, such as an index that misses rows, or cannot check, stands under ``("damage",)``,
+        and under ``("header",)`` the ``user_version`` and ``application_id``, if one is set.
         Text that is not valid UTF-8 is kept with ``surrogateescape``.
 
     Raises
@@ -142,7 +143,15 @@ class _Table:
 
 def _state(cursor: sqlite3.Cursor, damaged: dict) -> State:
     entries = _schema(cursor, "main")
-    return {"sqlite_schema": entries | damaged} | _loaded(cursor, "main", _tables(entries))
+    header = _header(cursor, "main")
+    return {"sqlite_schema": entries | header | damaged} | _loaded(cursor, "main", _tables(entries))
+
+
+def _header(cursor: sqlite3.Cursor, schema: str) -> Entries:
+    """What an application has written into the header of the file, if it has."""
+    names = ("user_version", "application_id")
+    kept = {n: cursor.execute(f"PRAGMA {schema}.{n}").fetchone()[0] for n in names}
+    return {("header",): {"type": "header", **kept}} if any(kept.values()) else {}
 
 
 #: What SQLite makes by itself, beside indices without a definition.
@@ -273,7 +282,9 @@ def _differing_states(cursor: sqlite3.Cursor, *damaged: dict) -> tuple[State, St
             before[name], after[name] = _differing_rows(cursor, table)
     before |= _loaded(cursor, "main", [name for name in mine if name not in before])
     after |= _loaded(cursor, "other", [name for name in theirs if name not in after])
-    return {"sqlite_schema": schemas[0]} | before, {"sqlite_schema": schemas[1]} | after
+    headers = _header(cursor, "main"), _header(cursor, "other")
+    before = {"sqlite_schema": schemas[0] | headers[0]} | before
+    return before, {"sqlite_schema": schemas[1] | headers[1]} | after
 
 
 def _differing_rows(cursor: sqlite3.Cursor, table: _Table) -> tuple[dict, dict]:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any
+from unicodedata import normalize
 
 from evalkit.paths import Path, View, format_path, matches, split_path
 from evalkit.values import (
@@ -103,7 +104,7 @@ def declare(forms: Mapping[str | Path, str | Sequence[str]]) -> Forms:
     forms
         Path pattern to the name of a form, or to several names:
         ``number`` (33, 33.0 and "33.00" are one), ``instant`` (one moment, in any zone),
-        ``caseless``, ``spaces`` (runs of white space are one blank, none at the ends);
+        ``caseless`` (ß is ss, but no sign that looks like a letter is one), ``spaces`` (runs of white space are one blank, none at the ends);
         for lists ``sequence``, ``multiset``, ``set``, and ``keyed by FIELD``.
         A value that does not have the declared form (text that is no number) stays as it is.
 
@@ -250,7 +251,15 @@ def _instant(value: Any) -> Any:
 
 
 def _caseless(value: Any) -> Any:
-    return value.casefold() if type(value) is str else value
+    if type(value) is not str:
+        return value
+    return value.casefold() if value.isascii() else "".join(map(_folded, value))
+
+
+def _folded(letter: str) -> str:
+    """A letter in lower case; a ligature or a sign that only looks like a letter stays itself."""
+    fold = letter.casefold()
+    return letter if fold.isascii() and normalize("NFKC", letter) != letter else fold
 
 
 def _spaces(value: Any) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def is_frame(value: Any) -> TypeGuard[pd.DataFrame]:
     pandas = sys.modules.get("pandas")  # nobody can hold a frame before pandas is imported
-    return pandas is not None and isinstance(value, pandas.DataFrame)
+    return pandas is not None and issubclass(type(value), pandas.DataFrame)
 
 
 def frame_rows(frame: pd.DataFrame, name: str) -> State:
@@ -72,7 +72,9 @@ def _python(value: Any, where: str) -> Any:
         return None
     if isinstance(value, pd.Timestamp | pd.Timedelta):
         return _python_time(value, where)
-    return value.item() if isinstance(value, np.generic) else value
+    if issubclass(type(value), np.generic):  # a subclass may say what it likes
+        return np.generic.item(value)
+    return value
 
 
 def _python_time(value: pd.Timestamp | pd.Timedelta, where: str) -> datetime | timedelta:

@@ -181,7 +181,7 @@ def grade(before: State, after: State, task: Task) -> Verdict:
         tuple(findings),
         met / (met + missing) if met + missing else float("nan"),
         allowed_share(fitted),
-        _notes(task, kinds),
+        (*_notes(task, kinds), *_matching_nothing(fitted)),
     )
 
 
@@ -204,6 +204,15 @@ def _notes(task: Task, kinds: list[str]) -> tuple[str, ...]:
             return ("every requirement held before the episode, so nothing can be earned",)
         return ("every invariant held before the episode: an agent that does nothing passes",)
     return ()
+
+
+def _matching_nothing(fitted: FittedTask) -> Iterator[str]:
+    """A note on each pattern that names a place which neither state has; a typo is silent else."""
+    patterns = [(str(entry), entry.path) for _, entry in fitted.allowed]
+    patterns += [(f"forms[{pattern!r}]", pattern) for pattern, _ in fitted.forms]
+    for name, pattern in patterns:
+        if fitted.before.leads_nowhere(pattern) and fitted.after.leads_nowhere(pattern):
+            yield f"{name} names nothing in either state; is it misspelt?"
 
 
 def _required(fitted: FittedTask) -> Iterator[Finding]:
@@ -269,6 +278,8 @@ def _invariant(invariant: Invariant, before: State, after: State) -> Finding:
     """Whether an invariant holds afterwards: ``broken``, ``held`` as before, or ``met`` now."""
     sides = [_holds(invariant, state) for state in (before, after)]
     if all(isinstance(side, Exception) for side in sides):
+        if isinstance(sides[0], TaskError):
+            raise sides[0]
         raise TaskError(
             f"invariant {invariant.name!r} raises on the before state too: {sides[0]!r}"
         )
@@ -282,11 +293,11 @@ def _invariant(invariant: Invariant, before: State, after: State) -> Finding:
 def _holds(invariant: Invariant, state: State) -> bool | Exception:
     try:
         holds = invariant.holds(state)
+        if holds is None:
+            raise TaskError(f"invariant {invariant.name!r} returned None; return True or False")
+        return bool(holds)
     except Exception as error:  # an odd value of the agent's, or a mistake in the invariant
         return error
-    if holds is None:
-        raise TaskError(f"invariant {invariant.name!r} returned None; return True or False")
-    return bool(holds)
 
 
 def allowed_share(fitted: FittedTask) -> float:

@@ -229,6 +229,27 @@ class Lookup:
             }
         return found
 
+    def leads_nowhere(self, pattern: str | Path) -> bool:
+        """Whether a pattern names no place because no mapping has one of its names.
+
+        A star in an empty table is no such case, as rows may come, nor is anything in a list.
+        """
+        segments = split_path(pattern)
+        reached = self._reach(self.state, (), segments)
+        return reached < len(segments) and bool(segments[reached] != "*")
+
+    def _reach(self, node: Any, path: Path, segments: Path) -> int:
+        """How many segments of a pattern can be followed, at most."""
+        best, end = len(path), len(segments)
+        if best == end or isinstance(node, list | tuple):
+            return end
+        mapping = self.mapping(node, path) or {}
+        for key in self._keys(mapping, segments[best]):
+            best = max(best, self._reach(mapping[key], (*path, key), segments))
+            if best == end:
+                break
+        return best
+
 
 def resolve(path: str | Path, state: Any) -> Path:
     """The typed path that a shorthand finds in a state; see `Lookup.resolve`.

@@ -34,7 +34,7 @@ import re
 import sqlite3
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from io import BufferedReader, StringIO
@@ -107,13 +107,17 @@ def snapshot(
     if is_frame(source):
         return dict(check_value(frame_rows(source, "the data frame")))
     if isinstance(source, Mapping):
-        items = source.items()
-        tables = {k: frame_rows(v, show(k)) if is_frame(v) else v for k, v in items}
+        tables = {k: frame_rows(v, show(k)) if is_frame(v) else v for k, v in _items(source)}
         return dict(check_value(tables))
     raise StateError(
         f"a {type(source).__name__} is not a source; give a sqlite3.Connection, a path, a mapping"
         " or a pandas data frame"
     )
+
+
+def _items(source: Any) -> Iterable[tuple[Any, Any]]:
+    """What a mapping holds; a subclass of dict could show other items, and is not asked."""
+    return dict.items(source) if issubclass(type(source), dict) else source.items()
 
 
 # --- one file -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalkit.forms import Forms, canonical, declare, forms_at, key_field, keyed
 from evalkit.paths import Path, format_path
-from evalkit.values import MISSING, StateError, check_value, same, show
+from evalkit.values import MISSING, SCALARS, StateError, check_value, same, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,10 +169,13 @@ def state_diff(
 
 
 _FAST = frozenset({str, int, bool, type(None), bytes})  # types for which == is exact
+_KEYS = SCALARS | {tuple}
 
 
 def _walk(before: dict, after: dict, path: Path, forms: Forms, changes: list[Change]) -> None:
     """Append the changes between two mappings, in the order of ``before``, then the additions."""
+    if not _KEYS.issuperset(map(type, after)):  # its == or hash would pass it for another key
+        check_value(after, path)
     found = 0
     own = None
     for key, old in before.items():

@@ -7,7 +7,8 @@ value is compared as it is stored, type included, at every depth.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -36,6 +37,9 @@ PLAIN = frozenset({type(None), bool, int, str, bytes, date, timedelta, UUID})
 SCALARS = PLAIN | {float, Decimal, datetime, time}
 #: Deeper nesting than this is refused: it is a cycle or an attack, not a record.
 MAX_DEPTH = 100
+#: How much a value may grow when what stands in it more than once is counted each time. A few
+#: lists of the one before, twice, are a value that no comparison comes to the end of.
+MAX_REPEATED = 2**22
 
 
 def same(a: Any, b: Any) -> bool:
@@ -99,17 +103,29 @@ def exact(value: Any) -> tuple:
         return (repr(value),)  # tells -0.0 from 0.0, and nan is nan
     if type(value) is Decimal:
         return value.as_tuple()
-    return value.replace(tzinfo=None), value.utcoffset(), value.fold
+    return value.replace(tzinfo=None), _offset(value), value.fold
+
+
+def _offset(value: datetime | time) -> timedelta | None:
+    try:
+        return value.utcoffset()
+    except Exception as error:  # a zone is whatever object its maker likes
+        raise StateError(
+            f"the zone of a {type(value).__name__} cannot be read: {error!r}"
+        ) from None
 
 
 def check_value(value: Any, path: Path = ()) -> Any:
     """An independent copy of a value, at every depth.
 
+    What stands in it more than once is copied once. A time's zone becomes its offset at that time.
+
     Raises
     ------
     StateError
         If it holds an unsupported type, a subclass of a supported one (whose ``==`` could say
-        anything), a cycle, or more than `MAX_DEPTH` levels; the message names the path.
+        anything), a cycle, more than `MAX_DEPTH` levels, or the same parts again and again (see
+        `MAX_REPEATED`); the message names the path.
 
     Examples
     --------
@@ -118,16 +134,60 @@ def check_value(value: Any, path: Path = ()) -> Any:
     ...
     evalkit.values.StateError: tags: a set is not a supported value; use a list
     """
+    return _copy(value, path, _Copied({}, 0, 0))
+
+
+@dataclass
+class _Copied:
+    """The containers of one value so far: copy and size by id; and how large it is, written out."""
+
+    known: dict[int, tuple[Any, int]]
+    total: int
+    repeated: int
+
+
+def _copy(value: Any, path: Path, copied: _Copied) -> Any:
     kind = type(value)
-    if kind in SCALARS:
+    if kind in PLAIN or kind is float or kind is Decimal:
         return value
+    if kind is datetime or kind is time:
+        return _with_plain_zone(value, path)
+    if kind is not dict and kind is not list and kind is not tuple:
+        raise StateError(unsupported(value, path))
+    if id(value) in copied.known:
+        return _again(value, path, copied)
     if len(path) > MAX_DEPTH:
         raise StateError(f"{format_path(path[:6])}/...: nested deeper than {MAX_DEPTH} levels")
+    before = copied.total
+    copied.total += 1 + len(value)
     if kind is dict:
-        return {_check_key(k, path): check_value(v, (*path, k)) for k, v in value.items()}
-    if kind is list or kind is tuple:
-        return kind(check_value(v, (*path, i)) for i, v in enumerate(value))
-    raise StateError(unsupported(value, path))
+        copy: Any = {_check_key(k, path): _copy(v, (*path, k), copied) for k, v in value.items()}
+    else:
+        copy = kind(_copy(v, (*path, i), copied) for i, v in enumerate(value))
+    copied.known[id(value)] = copy, copied.total - before
+    return copy
+
+
+def _again(value: Any, path: Path, copied: _Copied) -> Any:
+    copy, size = copied.known[id(value)]
+    copied.total += size
+    copied.repeated += size
+    if copied.repeated > MAX_REPEATED:
+        raise StateError(
+            f"{format_path(path[:6])}: the same lists or mappings stand in it too often"
+        )
+    return copy
+
+
+def _with_plain_zone(value: Any, path: Path) -> Any:
+    """The same moment with nothing of the agent's in it: a zone object may answer as it likes."""
+    if value.tzinfo is None or type(value.tzinfo) is timezone:
+        return value
+    try:
+        offset = _offset(value)
+    except StateError as error:
+        raise StateError(f"{format_path(path)}: {error}") from None
+    return value.replace(tzinfo=None if offset is None else timezone(offset))
 
 
 def is_key(value: Any) -> bool:

@@ -120,6 +120,21 @@ def test_the_schema_is_part_of_the_state(db: sqlite3.Connection) -> None:
     ]
 
 
+@pytest.mark.parametrize("field", ["user_version", "application_id"])
+def test_what_an_application_writes_into_the_header_is_part_of_the_state(
+    tmp_path: Path, field: str
+) -> None:
+    before = make(tmp_path / "before.db", "CREATE TABLE t (x)")
+    after = tmp_path / "after.db"
+    shutil.copy(before, after)
+    with closing(sqlite3.connect(after)) as connection:
+        connection.execute(f"PRAGMA {field} = -7")
+    [change] = diff_both_ways(before, after)
+    assert change.path == ("sqlite_schema", ("header",))
+    assert change.after[field] == -7
+    assert ("header",) not in snapshot_database(before)["sqlite_schema"]
+
+
 def test_what_follows_from_rows_and_what_sqlite_counts_is_left_out(db: sqlite3.Connection) -> None:
     db.executescript("""
         CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT, x UNIQUE, y AS (x + 1), z AS (x) STORED);

@@ -129,3 +129,17 @@ def test_a_frame_that_would_lose_something_is_refused(reason: str) -> None:
     if "/" not in reason:
         with pytest.raises(StateError, match=f"'orders', {reason}"):
             snapshot({"orders": REFUSED[reason]})
+
+
+def test_an_object_that_says_it_is_a_number_is_asked_what_it_holds() -> None:
+    class Unit(np.float64):
+        def item(self, *arguments: object) -> float:  # type: ignore[override]
+            return 1.0
+
+    class Pretender:
+        __class__ = np.float64  # type: ignore[assignment]
+
+    frame = pd.DataFrame({"x": pd.Series([Unit(2.5)], dtype=object)})
+    assert snapshot({"t": frame}) == {"t": {0: {"x": 2.5}}}
+    with pytest.raises(StateError, match="a Pretender is not a supported value"):
+        snapshot({"t": pd.DataFrame({"x": pd.Series([Pretender()], dtype=object)})})

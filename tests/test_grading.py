@@ -368,3 +368,29 @@ def test_a_name_cannot_pass_for_another_line_of_the_verdict() -> None:
 def test_two_places_have_two_texts() -> None:
     verdict = grade({"t": {7: {}}}, {"t": {"7": {}}}, Task(unchanged=True))
     assert sorted(places(verdict.collateral)) == ["('t', '7')", "t/7"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "named"),
+    [
+        ({"allowed": [Allowed("orders/*/updatd_at")]}, ["Allowed('orders/*/updatd_at')"]),
+        ({"allowed": [Allowed("lgo/*", only="added")]}, ["Allowed('lgo/*')"]),
+        ({"forms": {"refunds/*/amuont": "number"}}, ["forms['refunds/*/amuont']"]),
+        ({"forms": {("cart", "7", "qty"): "number"}}, ["forms[('cart', '7', 'qty')]"]),
+        ({"allowed": [Allowed("log/2/text"), Allowed("orders/W1/note")]}, []),
+        ({"forms": {"empty/*/x/y": "number", "orders/W1/tags/3/n": "number"}}, []),
+    ],
+)
+def test_a_pattern_that_names_nothing_is_told(entries: dict[str, Any], named: list[str]) -> None:
+    extra = {"empty": {}}
+    before, after = BEFORE | extra, done() | extra
+    before["orders"] = after["orders"] = {"W1": {"note": "", "tags": [1]}}
+    notes = grade(before, after, Task(unchanged=True, **entries)).notes
+    told = [note for note in notes if "names nothing in either state" in note]
+    assert told == [f"{name} names nothing in either state; is it misspelt?" for name in named]
+
+
+def test_an_agent_cannot_turn_a_failure_into_an_error_of_an_invariant() -> None:
+    rule = Invariant("paid", lambda s: s["t"]["paid"] and True)
+    task = Task(unchanged=True, allowed=[Allowed("t/paid")], invariants=[rule])
+    assert grade({"t": {"paid": 1}}, {"t": {"paid": None}}, task).of_kind("broken")

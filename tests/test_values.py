@@ -1,6 +1,7 @@
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -101,6 +102,10 @@ def test_text_forms_ignore_only_what_they_name() -> None:
     assert canonical(" two\t words\n", ("a",), forms) == canonical("two words", ("a",), forms)
     assert canonical("Two", ("a",), forms) != canonical("two", ("a",), forms)
     assert canonical("STRASSE", ("b",), forms) == canonical("Straße", ("b",), forms)
+    assert canonical("ΟΔΟΣ", ("b",), forms) == canonical("οδος", ("b",), forms)
+    assert canonical("Å", ("b",), forms) == canonical("å", ("b",), forms)
+    for other, text in (("ﬁx", "fix"), ("ſix", "six"), ("5 \u212a", "5 k"), ("ﬆop", "stop")):
+        assert canonical(other, ("b",), forms) != canonical(text, ("b",), forms)
     assert canonical(" A  b", ("c",), forms) == canonical("a B ", ("c",), forms)
 
 
@@ -238,6 +243,53 @@ def test_a_copy_shares_nothing_that_can_change() -> None:
     copy = check_value(live)
     live["o"]["items"][1]["n"].append(2)  # type: ignore[index]
     assert copy == {"o": {"items": [1, {"n": []}]}}
+
+
+def test_a_part_that_stands_in_many_places_is_copied_once_and_counted_each_time() -> None:
+    row = {"n": [1, 2]}
+    copy = check_value(dict.fromkeys(range(1000), row))
+    assert copy == dict.fromkeys(range(1000), row)
+    assert copy[0] is not row
+    assert copy[0]["n"] is not row["n"]
+    bomb: list = ["x"]
+    for _ in range(60):
+        bomb = [bomb, bomb]
+    with pytest.raises(
+        StateError, match="^a/b/0/0/0/0: the same lists or mappings stand in it too often"
+    ):
+        check_value({"a": {"b": bomb}})
+    with pytest.raises(StateError, match="the same lists or mappings"):
+        check_value([[[0] * 2**19] * 10])
+
+
+class Zone(tzinfo):
+    """A zone that can be moved."""
+
+    offset: timedelta | None = timedelta(hours=1)
+
+    def utcoffset(self, when: datetime | None) -> timedelta | None:
+        return self.offset if self.offset != timedelta(0) else timedelta(days=2)
+
+    def dst(self, when: datetime | None) -> None:
+        return None
+
+
+def test_a_zone_is_its_offset_when_the_copy_is_made() -> None:
+    zone = Zone()
+    noon = datetime(2026, 3, 1, 12, tzinfo=zone)
+    copy = check_value(noon)
+    assert same(copy, noon)
+    zone.offset = timedelta(hours=2)
+    assert not same(copy, noon)
+    zone.offset = None
+    assert check_value(noon) == datetime(2026, 3, 1, 12)
+    zone.offset = timedelta(0)
+    for read in (lambda: check_value({"at": noon}), lambda: same(noon, noon.replace(year=2027))):
+        with pytest.raises(StateError, match="the zone of a datetime cannot be read"):
+            read()
+    berlin = datetime(2026, 3, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert same(check_value(berlin), berlin)
+    assert check_value(time(12, tzinfo=berlin.tzinfo)) == time(12)
 
 
 def test_show_never_raises() -> None:

@@ -1,0 +1,1 @@
+"""Fuzzing: whatever a file or a state holds, a documented error or an answer; see `__main__`."""
