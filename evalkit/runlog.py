@@ -14,6 +14,7 @@ import pandas as pd
 
 from evalkit.forms import canonical
 from evalkit.infra import NOT_RUN
+from evalkit.logs import strict_json
 from evalkit.values import show
 
 #: One line of a log.
@@ -66,16 +67,37 @@ def _rows(path: Path) -> list[Row]:
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
-            key = row["task"], row["trial"], row["attempt"], row["tag"] and ""
-        except (ValueError, LookupError, TypeError) as error:
+            row = strict_json(line.decode())
+            key = row["task"], row["trial"], row["attempt"]
+            wrong = next((name for name in _KINDS if not _fits(name, row.get(name))), "")
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             if number == len(lines):
                 break  # nothing, or an attempt that was cut off
             raise RunError(f"{path}, line {number}: is no attempt: {error!r}") from None
+        if wrong:
+            have = show(row.get(wrong))
+            raise RunError(f"{path}, line {number}, {wrong}: is of the wrong type: {have}")
         if key in found:
-            raise RunError(f"{path}, line {number}: attempt {key[:3]} is there twice; keep one")
+            raise RunError(f"{path}, line {number}: attempt {key} is there twice; keep one")
         found[key] = row
     return list(found.values())
+
+
+# What the fields of an attempt hold; all but the first four may be missing or null.
+_KINDS: dict[str, tuple[type, ...]] = {
+    **{"task": (str,), "trial": (int,), "attempt": (int,), "tag": (str,), "kind": (str,)},
+    **{"seed": (int,), "steps": (int,), "max_steps": (int,), "cost": (int, float)},
+    **{"success": (bool,), "infra": (bool,), "verdict": (str,), "error": (str, int)},
+    **{"start": (str,), "trace": (str,)},
+}
+
+
+def _fits(name: str, value: Any) -> bool:
+    if value is None:
+        return name not in ("task", "trial", "attempt", "tag")
+    kinds = _KINDS[name]
+    # A whole number that is no 64-bit one would be another number in most readers, or none.
+    return type(value) in kinds and (type(value) is not int or 0 <= value < 2**63 or name == "cost")
 
 
 @contextmanager

@@ -290,6 +290,8 @@ def _attempt(
     what = (tag, kind, {SUCCESS: True, AGENT_FAILURE: False}.get(tag), tag == INFRA_FAILURE)
     if isinstance(error, BaseException):
         error = f"{type(error).__name__}: {error}"
+    if isinstance(error, str):  # bytes of a file name that are no text, say
+        error = error.encode("utf-8", "backslashreplace").decode()
     trace = None if outcome.trace is None else digest(outcome.trace)
     values = (task, trial, number, seed, *what, outcome.verdict, error, steps, cost, begun, trace)
     row = dict(zip(FIELDS, values, strict=True)) | setup.conditions

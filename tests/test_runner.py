@@ -19,7 +19,7 @@ from tenacity import wait_fixed
 
 from evalkit.forms import digest
 from evalkit.infra import AGENT_FAILURE, INFRA_FAILURE, BudgetExhausted, Cause
-from evalkit.runlog import RunError
+from evalkit.runlog import RunError, read_log
 from evalkit.runner import (
     Harness,
     Outcome,
@@ -497,3 +497,15 @@ def test_the_progress_bar_says_what_goes_wrong_and_is_silent_when_told(
     )
     assert (run.stderr == "") is silent
     assert silent or ("timeout=" in run.stderr and "success" not in run.stderr)
+
+
+def test_an_error_that_is_no_text_ends_no_run(tmp_path: Path) -> None:
+    def play(opened: Any, task: str, rng: np.random.Generator) -> Outcome:
+        raise OSError("no file \udcff")
+
+    setup = Setup("a", ["x"], trials=1, retries=0)
+    attempts = run_suite(
+        setup, Harness(lambda task, seed: nullcontext(), play), tmp_path / "log.jsonl"
+    )
+    assert attempts["error"].tolist() == ["OSError: no file \\udcff"]
+    assert read_log(tmp_path / "log.jsonl")["error"].tolist() == attempts["error"].tolist()

@@ -15,6 +15,7 @@ import io
 import json
 import math
 import os
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -85,8 +86,8 @@ def strict_json(text: str) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON, has a key twice in one object, or holds NaN or an infinity. A value
-        that is nested too deeply raises `RecursionError`.
+        If it is no JSON, has a key twice in one object, or holds NaN, an infinity or half a
+        character. A value that is nested too deeply raises `RecursionError`.
 
     Examples
     --------
@@ -95,7 +96,10 @@ def strict_json(text: str) -> Any:
     ...
     ValueError: the key 'passed' is there twice in one object
     """
-    return _STRICT.decode(text)
+    value = _STRICT.decode(text)
+    if _HALF.search(text) and not _is_text(value):
+        raise ValueError("it holds half a character, an escape of \\ud800 to \\udfff by itself")
+    return value
 
 
 def csv_rows(path: PathLike) -> list[dict[str, str]]:
@@ -169,9 +173,18 @@ def _finite(text: str) -> float:
     return value
 
 
-_STRICT = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
-)
+#: An escape of one half of a character, which stands for nothing without the other.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _is_text(value: Any) -> bool:
+    try:
+        return bool(json.dumps(value, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        return False
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
 
 
 def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -> Any:

@@ -9,6 +9,9 @@ import pandas as pd
 from evalkit.logs import LogError, PathLike
 from evalkit.runlog import RunError, read_log, trial_rows
 
+#: How many trials of a task may be missing from a log.
+MOST_LEFT_OUT = 10_000
+
 
 def read_run_log(path: PathLike) -> pd.DataFrame:
     """One row for each trial in the log of a run, as `evalkit.runlog.trial_rows` gives it.
@@ -40,5 +43,8 @@ def read_run_log(path: PathLike) -> pd.DataFrame:
     if attempts.empty:
         raise LogError(f"{path}: there is no attempt in it.")
     tasks = list(dict.fromkeys(attempts["task"]))
-    rows = trial_rows(attempts, tasks, int(attempts["trial"].max()) + 1)
+    last = int(attempts["trial"].max())
+    if last > MOST_LEFT_OUT + 100 * len(attempts):  # each trial before it becomes a row
+        raise LogError(f"{path}: holds trial {last}, and no more than {len(attempts)} attempts.")
+    rows = trial_rows(attempts, tasks, last + 1)
     return rows.assign(file=Path(path).name)

@@ -35,6 +35,8 @@ def test_json_is_read_packed_or_not_whatever_its_name(tmp_path: Path, name: str)
         ('{"a": 1,\n "a": 2}', "the key 'a' is there twice"),
         ('{"a": NaN}', "NaN is no number"),
         ('{"a": 1e999}', "1e999 is no number"),
+        ('{"a": "\\ud800"}', "half a character"),
+        ('{"\\uDC00\\ud800": 1}', "half a character"),
         ("[" * 100_000, "recursion"),
         (b'"\xff"', "cannot be read"),
         (gzip.compress(b'{"a": 1}' * 50)[:-12], "cut off"),

@@ -71,3 +71,13 @@ def test_an_attempt_that_is_there_twice_is_refused(tmp_path: Path) -> None:
 def test_a_log_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="nowhere"):
         read_run_log(tmp_path / "nowhere")
+
+
+def test_a_trial_far_beyond_the_attempts_is_refused_and_no_row_is_made_of_each_before(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.jsonl"
+    row = {"task": "a", "trial": 10**9, "attempt": 0, "tag": "agent success"}
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(LogError, match=r"run\.jsonl: holds trial 1000000000, and no more than 1"):
+        read_run_log(path)

@@ -132,7 +132,7 @@ LATE: dict[str, tuple[Any, str]] = {
     ),
     "a trial twice": (LOG[0], "line 6: task 'a', trial 0 was there before: number the runs"),
     "a huge trial": (LOG[0] | {"trial": 2**70}, "line 6: .*cannot be counted"),
-    "half a letter": (LOG[0] | {"task": "\ud800"}, "lines 5 to 6: .*surrogates not allowed"),
+    "half a letter": (LOG[0] | {"task": "\ud800"}, "line 6: .*half a character"),
     "a huge score": (
         LOG[0] | {"trial": 9, "success": 10**400},
         "lines 5 to 6, success: int too large",
