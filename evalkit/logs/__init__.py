@@ -225,6 +225,8 @@ def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -
         value = value.get(part) if value else None
     if value is None and optional:
         return None
+    if isinstance(value, int) and abs(value) >= 2**63:
+        raise LogError(f"{where}, {name}: is {show(value)}; no number has more than 64 bits.")
     if isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool):
         return value
     have = "is missing" if value is None else f"is {show(value)}"
@@ -278,14 +280,17 @@ def trials(rows: Sequence[Mapping[str, Any]], path: PathLike, duplicates: Duplic
     Raises
     ------
     LogError
-        If there is no row, or a trial of a task occurs twice and may not be dropped.
+        If there is no row, a trial of a task occurs twice and may not be dropped, or a number is
+        too large.
     """
     if not rows:
         raise LogError(f"{path}: there is no trial in it.")
     numbers = dict.fromkeys(("success", "cost"), "float64")
-    table = pd.DataFrame(list(rows)).astype(numbers | {"steps": "Int64"})
     try:
+        table = pd.DataFrame(list(rows)).astype(numbers | {"steps": "Int64"})
         trials_table(table, infra="infra", steps="steps", cost="cost", duplicates=duplicates)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # a number of more than 64 bits
         raise LogError(f"{path}: {error}") from None
+    if table["cost"].isin([math.inf, -math.inf]).any():
+        raise LogError(f"{path}, cost: a trial has an infinite one.")
     return table.drop_duplicates(["task", "trial"], ignore_index=True).assign(file=Path(path).name)

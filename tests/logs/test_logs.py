@@ -8,6 +8,7 @@ import pytest
 
 from evalkit import counts, trials_table
 from evalkit.logs import LogError, csv_rows, field, json_value, judged, trials
+from evalkit.logs.the_agent_company import read_the_agent_company
 
 ROW: dict[str, Any] = {
     "task": "a", "trial": 0, "success": 1, "infra": False, "steps": 3, "cost": None
@@ -103,6 +104,19 @@ def test_a_malformed_table_is_refused_with_its_line(
 def test_a_field_of_another_kind_is_named_with_its_row(value: Any, kind: type, says: str) -> None:
     with pytest.raises(LogError, match=f"a.json, row 4, info.n: {says}"):
         field("a.json, row 4", {"info": {"n": value}}, "info.n", kind)
+
+
+@pytest.mark.parametrize("content", ["x,a,4,4,{},0.5", "x,a,4,4,1,{}"])
+def test_a_number_of_more_than_64_bits_is_refused_and_never_another(
+    tmp_path: Path, content: str
+) -> None:
+    header = "submission,task,total_points,result_points,steps,cost_usd\n"
+    path = written(tmp_path, header + content.replace("{}", "1" + "0" * 400), "log.csv")
+    with pytest.raises(LogError, match=r"log\.csv"):
+        read_the_agent_company(path)
+    for kind in (int, float):
+        with pytest.raises(LogError, match="row 0, n: is .*no number has more than 64 bits"):
+            field("a.json, row 0", {"n": 2**63}, "n", kind)
 
 
 def test_an_optional_field_may_be_missing_but_not_of_another_kind() -> None:
