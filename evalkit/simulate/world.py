@@ -68,6 +68,16 @@ class Call:
     def __str__(self) -> str:
         return str(Action(self.tool, self.arguments))
 
+    def anew(self, *values: Any) -> Call:
+        """The same call with other values, in the order of its arguments.
+
+        Examples
+        --------
+        >>> str(Call("add_note", customer_id="C3", text="Moved.").anew("C4", "Has not moved."))
+        "add_note(customer_id='C4', text='Has not moved.')"
+        """
+        return Call(self.tool, **dict(zip(self.arguments, values, strict=True)))
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -281,7 +291,7 @@ def _checked(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, Any])
     except TypeError as error:
         raise ToolError(f"{name}: {error}") from error
     for argument, value in arguments.items():
-        kind = _hints(function)[argument]
+        kind = _hints(function).get(argument, object)  # what ** takes may be anything
         if isinstance(value, bool) or not isinstance(value, kind):  # True is no amount
             expected = getattr(kind, "__name__", str(kind))
             raise ToolError(f"{name}: {argument} must be {expected}, not {value!r}")

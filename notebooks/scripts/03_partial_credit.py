@@ -37,8 +37,8 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## A long task
 #
-# The store of chapter 01 moves to a new form of address. Every customer's address gets a country, and
-# every customer gets a note. How many changes is that?
+# The records of chapter 01 move to a new form of address. Every person's address gets a country, and
+# every person gets a note. How many changes is that?
 
 # %%
 from evalkit import snapshot
@@ -46,22 +46,26 @@ from evalkit.simulate import SCENARIO
 from evalkit.simulate.world import World
 
 before = snapshot(World(SCENARIO, seed=1).connection)
-addresses = {key: f"{row['address']}, UK" for key, row in before["customers"].items()}
+people, ada, field = next(iter(SCENARIO.task.required)).split("/")
+addresses = {key: f"{row[field]}, UK" for key, row in before[people].items()}
 changes = 2 * len(addresses)
 changes
 
 # %% [markdown]
 # Here is the task as the grader is told it: what is required, and what may change by the way. Chapter 04
 # takes its entries one by one. In short: `Created` states a new row, whose `free` columns may hold
-# anything; `only="added"` lets the log grow and nothing else; `when="instant"` takes only a time.
+# anything; `only="added"` lets the log grow and nothing else; `when="instant"` takes only a time. The
+# calls are those of chapter 01's job, each `anew` for another person.
 
 # %%
 from evalkit import Allowed, Created, Task
 
-TEXT = "Told of the new form."
-told = [Created("notes", customer_id=c, text=TEXT, free=["id", "created_at"]) for c in addresses]
-moved = {f"customers/{c}/address": new for c, new in addresses.items()}
-stamps = [Allowed("audit_log/*", only="added"), Allowed("customers/*/updated_at", when="instant")]
+address, cancel, refund, note = (edit.right for edit in SCENARIO.edits)
+notes = {key: note.anew(key, "Told of the new form.") for key in addresses}
+free = ["id", "created_at"]
+told = [Created(SCENARIO.tables[3], columns=n.arguments, free=free) for n in notes.values()]
+moved = {f"{people}/{key}/{field}": new for key, new in addresses.items()}
+stamps = [Allowed("audit_log/*", only="added"), Allowed(f"{people}/*/updated_at", when="instant")]
 long_task = Task(required=moved, created=told, allowed=stamps)
 
 
@@ -73,11 +77,10 @@ long_task = Task(required=moved, created=told, allowed=stamps)
 # %%
 def leaves_out(e):
     def policy(call, instruction, rng):
-        for customer, new in addresses.items():
-            if rng.random() < e:
-                call("update_address", customer_id=customer, address=new)
-            if rng.random() < e:
-                call("add_note", customer_id=customer, text=TEXT)
+        for key, new in addresses.items():
+            for step in (address.anew(key, new), notes[key]):
+                if rng.random() < e:
+                    call(step.tool, **step.arguments)
         return True
 
     return policy
@@ -145,13 +148,14 @@ captioned(
 # %% [markdown]
 # ## Checkpoints
 #
-# Back to the task of chapter 01, and its four edits. A *checkpoint* is a question to a state with the
+# Back to the task of chapter 01, and its four edits. (The text tells them as they are in the store: an
+# address, a cancelled order, its refund, a note. If you swapped the scenario, the names below say what
+# they are in yours.) A *checkpoint* is a question to a state with the
 # answer yes or no, and a weight. `after` gives us the end of any episode. `row_with` asks whether some
 # row holds these values, whatever its number. No row does at the start, so it takes a new one.
 
 # %%
 world = World(SCENARIO, seed=1)
-address, cancel, refund, note = (edit.right for edit in SCENARIO.edits)
 
 
 def after(*calls):
@@ -161,19 +165,26 @@ def after(*calls):
     return snapshot(world.connection)
 
 
-def row_with(state, table, **columns):
+def at(state, place):
+    table, key, column = place.split("/")
+    return state[table][key][column]
+
+
+def row_with(state, table, columns):
     return any(columns.items() <= row.items() for row in state[table].values())
 
 
 # %%
 from evalkit.credit import Checkpoint, credit
 
-new = address.arguments["address"]
+labels = [edit.label for edit in SCENARIO.edits]
+print(*labels, sep=", ")
+(home, new), (status, gone) = SCENARIO.task.required.items()
 parts = [
-    Checkpoint("address", lambda s: s["customers"]["C3"]["address"] == new),
-    Checkpoint("cancel", lambda s: s["orders"]["W1001"]["status"] == "cancelled"),
-    Checkpoint("refund", lambda s: row_with(s, "refunds", **refund.arguments)),
-    Checkpoint("note", lambda s: row_with(s, "notes", **note.arguments)),
+    Checkpoint(labels[0], lambda s: at(s, home) == new),
+    Checkpoint(labels[1], lambda s: at(s, status) == gone),
+    Checkpoint(labels[2], lambda s: row_with(s, SCENARIO.tables[2], refund.arguments)),
+    Checkpoint(labels[3], lambda s: row_with(s, SCENARIO.tables[3], note.arguments)),
 ]
 print(credit([before, after(address, note)], parts))
 
@@ -189,7 +200,7 @@ print(credit([before, after(address, note)], parts))
 # Now let the refund be worth three times as much as each of the others:
 
 # %%
-heavy = [replace(part, weight=3) if part.name == "refund" else part for part in parts]
+heavy = [replace(part, weight=3) if part.name == labels[2] else part for part in parts]
 print(credit([before, after(address, note)], heavy))
 
 # %% [markdown]
@@ -248,8 +259,8 @@ lead_error = {name: np.sqrt(v.sum() / 400) for name, v in variance.items()}
 
 # %% [markdown]
 # About the same. So what is squeezed is not the evidence. It is what a reader takes home: two credits
-# near 90 sound like two good agents, and Careful leaves nearly half of its customers with unfinished
-# work.
+# near 90 sound like two good agents, and Careful leaves nearly half of the people whom it serves with
+# unfinished work.
 
 # %% [markdown]
 # ## The half-issued refund
@@ -264,23 +275,23 @@ lead_error = {name: np.sqrt(v.sum() / 400) for name, v in variance.items()}
 # %%
 ends = {
     "nothing": after(),
-    "address, note": after(address, note),
-    "all but the refund": after(address, cancel, note),
-    "cancelled only": after(cancel),
+    "first and last": after(address, note),
+    f"all, but not: {labels[2]}": after(address, cancel, note),
+    f"only: {labels[1]}": after(cancel),
     "all": after(address, cancel, refund, note),
 }
 alone = {name: credit([before, end], parts).value for name, end in ends.items()}
 alone
 
 # %% [markdown]
-# "All but the refund" has three quarters. Ada has no kettle and no money. She would rather have been
+# All but the refund has three quarters. Ada has no kettle and no money. She would rather have been
 # left alone: then the kettle would still come. A state in the middle can be worse than both ends.
 #
 # The cure is a *group*: checkpoints that count only together, with a penalty where some are done and
 # not all.
 
 # %%
-pair = {("cancel", "refund"): 1}
+pair = {(labels[1], labels[2]): 1}
 paired = {name: credit([before, end], parts, pair).value for name, end in ends.items()}
 states = pd.DataFrame({"each part alone": alone, "only together": paired})
 states
@@ -290,15 +301,14 @@ figure = new_figure()
 plots.draw_states(figure, states)
 captioned(
     figure,
-    caption="Counted one by one, cancelling without a refund earns credit. "
-    f"As a group with a penalty it earns {states.loc['cancelled only', 'only together']:.0%}: "
-    "less than doing nothing.",
+    caption="Counted one by one, half of the pair earns credit. As a group with a penalty it earns "
+    f"{states['only together'].min():.0%}: less than doing nothing.",
     alt="Pairs of bars for five end states. Two black bars are far shorter than the grey ones.",
 )
 
 # %% [markdown]
 # The penalty is in the unit of the weights: here half of the pair costs as much as one other edit is
-# worth. Credit below zero is intended: it says that the customer is worse off than before.
+# worth. Credit below zero is intended: it says that Ada is worse off than before.
 #
 # How often does it happen? If each edit is right with probability $e$, exactly one of the two is done with
 # probability $2e(1-e)$.
@@ -321,29 +331,30 @@ damaged = after(address, cancel, refund, note, stray.call)
 verdict = grade(before, damaged, SCENARIO.task)
 print(stray.label, "|", verdict_credit(verdict, {}))
 
-
 # %% [markdown]
 # Full credit, and not a pass: both halves of that line belong in a report.
 #
 # ## What doing nothing earns
 #
-# Somebody adds two sensible checkpoints: no other order is cancelled, and the e-mail address stands as
-# it was.
+# Somebody adds two sensible checkpoints: nothing else is cancelled, and the e-mail address stands as it
+# was.
 #
 # > **Predict.** What is the credit of an agent that does nothing?
 # >
 # > Your guess (double-click here to write it): ...
 
-
 # %%
+orders, hers, column = status.split("/")
+
+
 def cancelled(state):
-    return {key for key, row in state["orders"].items() if row["status"] == "cancelled"}
+    return {key for key, row in state[orders].items() if row[column] == gone}
 
 
-as_it_was = before["customers"]["C3"]["email"]
+as_it_was = before[people][ada]["email"]
 more = [
-    Checkpoint("others", lambda s: cancelled(s) <= cancelled(before) | {"W1001"}),
-    Checkpoint("e-mail", lambda s: s["customers"]["C3"]["email"] == as_it_was),
+    Checkpoint("others", lambda s: cancelled(s) <= cancelled(before) | {hers}),
+    Checkpoint("e-mail", lambda s: s[people][ada]["email"] == as_it_was),
 ]
 print(credit([before, after()], parts + more))
 
@@ -401,11 +412,15 @@ pd.DataFrame(
 
 # %%
 from evalkit.credit import progress_rate
-from evalkit.simulate.world import Call
 
-old = before["customers"]["C3"]["address"]
-steps = {"start": None, "address": address, "cancel": cancel, "note": note}
-steps["address back"] = Call("update_address", customer_id="C3", address=old)
+back = address.anew(ada, at(before, home))
+steps = {
+    "start": None,
+    labels[0]: address,
+    labels[1]: cancel,
+    labels[3]: note,
+    "write it back": back,
+}
 calls = [step for step in steps.values() if step]
 held = [credit([before, after(*calls[:t])], parts).value for t in range(len(steps))]
 pd.DataFrame({"holds now": held, "progress rate": progress_rate(held)}, index=list(steps))
@@ -422,7 +437,7 @@ captioned(
 
 # %% [markdown]
 # As a measure of how far an agent ever got, that is fair. As a measure of what it leaves behind, it is
-# not: the customer has the end state.
+# not: Ada has the end state.
 
 # %% [markdown]
 # ## One name, several averages
@@ -521,8 +536,8 @@ real[["published complete", "published score"]].join(ours)
 # %% [markdown]
 # ## Panel: weights and groups
 #
-# Hurried does each part by itself, all equally well. Orderly cancels and refunds together or not at all,
-# and often forgets the note. The address and the cancelling weigh 1; you set the rest.
+# Hurried does each part by itself, all equally well. Orderly does the pair (it cancels and refunds)
+# together or not at all, and often forgets the note. The first two parts weigh 1; you set the rest.
 #
 # **Think about:** find a setting that ranks Orderly first while the parts count one by one, and one that
 # ranks Hurried first while they count together. Which would you defend before you had seen the results?

@@ -37,8 +37,8 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## One episode
 #
-# Here is the record store of chapter 01: a real SQLite database, and the tools an agent has.
-# A snapshot is a copy of everything in it, as nested dictionaries: table, row, field.
+# Here is the store of customers and orders: a real SQLite database, and the tools an agent has. (This
+# chapter keeps to it, and to small examples made by hand, whatever scenario you chose.) A snapshot is a copy of everything in it, as nested dictionaries: table, row, field.
 
 # %%
 from evalkit import snapshot

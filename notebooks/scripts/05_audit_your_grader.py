@@ -37,7 +37,7 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## A grader with a green test suite
 #
-# Ada's job again, from chapter 01. `end_state` plays calls on a fresh record store, and gives the
+# Ada's job again, from chapter 01. `end_state` plays calls on fresh records, and gives the
 # state that they leave.
 
 # %%
@@ -68,15 +68,22 @@ before, done = end_state(), end_state(*right)
 # be done:
 
 # %%
-new_address, _, refund, note = [step.arguments for step in right]
+(home, address), (order, status) = SCENARIO.task.required.items()
+(_, amount), (whose, text) = (step.arguments for step in right[2:])
+people, orders, refunds, notes = SCENARIO.tables
+
+
+def at(state, place):
+    table, key, column = place.split("/")
+    return state[table][key][column]
 
 
 def grader(before, after):
     return (
-        after["customers"]["C3"]["address"] == new_address["address"]
-        and after["orders"]["W1001"]["status"] == "cancelled"
-        and any(row["amount_cents"] == refund["amount_cents"] for row in after["refunds"].values())
-        and any(row["text"] == note["text"] for row in after["notes"].values())
+        at(after, home) == address
+        and at(after, order) == status
+        and any(row[amount] == right[2].arguments[amount] for row in after[refunds].values())
+        and any(row[text] == right[3].arguments[text] for row in after[notes].values())
     )
 
 
@@ -96,16 +103,16 @@ tests
 # %% [markdown]
 # One pass, and it is the right one. All six tests are green. This grader goes to work.
 #
-# The next agent does the job. It also tidies up: it deletes a note, and then the customer to whom the
-# note belonged.
+# The next agent does the job. It also tidies up: it deletes a note, and then the record of the person
+# to whom the note belonged.
 
 # %%
 from evalkit import state_diff
 from evalkit.simulate.world import Call
 
 tidy = [
-    Call("delete_record", table="notes", id=1),
-    Call("delete_record", table="customers", id="C2"),
+    Call("delete_record", table=notes, id=1),
+    Call("delete_record", table=people, id=before[notes][1][whose]),
 ]
 tidied = end_state(*right, *tidy)
 print(state_diff(done, tidied))
@@ -120,7 +127,7 @@ grader(before, tidied)
 
 
 # %% [markdown]
-# A customer is gone, and the agent passes. The tests could not warn us. Whoever wrote the grader wrote
+# A person's record is gone, and the agent passes. The tests could not warn us. Whoever wrote the grader wrote
 # the tests as well, and looked at the same four places both times.
 #
 # Tests that we think of show what we thought of. We need damage that nobody chose.
@@ -160,13 +167,13 @@ for place, after in mutants.items():
 print(f"passes {len(passes)}, crashes on {len(crashes)}: {crashes}")
 
 # %% [markdown]
-# Nearly all. Where Ada's record or her order is gone, the grader crashes. That is not a fail: in many
+# Nearly all. Where a record that it looks at is gone, the grader crashes. That is not a fail: in many
 # harnesses such an episode is dropped or run again, and the damage with it.
 
 # %% [markdown]
 # ## The escape rate
 #
-# Not every mutant is harm. The store's log may change as it likes, so a log line that is gone has
+# Not every mutant is harm. The log may change as it likes, so a log line that is gone has
 # hurt nobody. What is harm, the *task* says, and chapter 04's `grade` decides it.
 #
 # A harmful mutant that passes has *escaped*. With $x$ escapes among the $n$ harmful mutants on which
@@ -217,8 +224,8 @@ pd.DataFrame({"a survivor of each kind": few.str.slice(0, 70)})
 
 # %% [markdown]
 # Read the survivors first when you audit a grader of your own. Each of them is an end state that you
-# would have to explain to somebody, and your grader calls it a success. (One pays a refund on an
-# order that does not exist. The grader looked at the amount.)
+# would have to explain to somebody, and your grader calls it a success. (One adds its row for a
+# record that does not exist. The grader looked at the number.)
 
 # %% [markdown]
 # ## The graders of chapter 01
@@ -303,7 +310,7 @@ wrong["difference"].first().str.slice(0, 64).to_frame("the first of each kind")
 # It fails good agents for the number and the time that the database gives to a new row. Such false
 # alarms are why people loosen graders, and often by more than they need to.
 #
-# The one kind that escapes is Python's doing: to `==`, 4250 and 4250.0 are equal.
+# The one kind that escapes is Python's doing: to `==`, a whole number and its float (1 and 1.0) are equal.
 
 # %% [markdown]
 # What counts as another way to write the same thing, the task *declares*. A bill is sent; its four
@@ -342,7 +349,7 @@ as_text.false_alarms.set_index("kind")[["difference"]]
 
 # %%
 def my_grader(before, after):
-    return len(after["refunds"]) == len(before["refunds"]) + 1
+    return len(after[refunds]) == len(before[refunds]) + 1
 
 
 report = audit_grader(my_grader, before, done, task)
@@ -357,8 +364,8 @@ print("\n".join(report.notes))
 # ## Three agents that did not read the task
 #
 # Besides mutants, the audit shows the grader the work of three agents. One does nothing. One empties
-# every table. One does what was asked, and every other thing that it could think of: refunds for
-# everybody, each record touched.
+# every table. One does what was asked, and every other thing that it could think of: new rows
+# for everybody, each record touched.
 #
 # > **Predict.** Which of the four graders passes which of the three agents?
 # >
@@ -598,9 +605,9 @@ list(then)
 
 # %%
 versions, other, newer = then["versions"], World(SCENARIO, seed=2), World(SCENARIO, seed=1)
-_ = newer.connection.execute("ALTER TABLE orders ADD COLUMN gift TEXT")
+_ = newer.connection.execute(f"ALTER TABLE {orders} ADD COLUMN gift TEXT")
 later = {
-    "the same store, filled again": fingerprint(end_state(), versions),
+    "the same records, filled again": fingerprint(end_state(), versions),
     "filled from another seed": fingerprint(snapshot(other.connection), versions),
     "a column more": fingerprint(snapshot(newer.connection), versions),
     "a new version of the user": fingerprint(before, {**versions, "simulated user": "2026-02"}),

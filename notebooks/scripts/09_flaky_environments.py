@@ -37,7 +37,7 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## The agent that never errs
 #
-# The record store of chapter 01 now stands behind a web service on your machine, as most tools do.
+# The records of chapter 01 now stand behind a web service on your machine, as most tools do.
 # (In a browser edition the same service is called without a network.) The agent makes every edit
 # right, and nothing else. We ask eight times.
 
@@ -502,8 +502,9 @@ def once_a_task(task, rng):
 
 
 fixed = converse(plain, {"wording": "one for each task"}, once_a_task)
-P = (0.8 * told + 0.2 * guessed) ** 4
-P8 = (0.8 * told**8 + 0.2 * guessed**8) ** 4
+m = len(SCENARIO.edits)
+P = (0.8 * told + 0.2 * guessed) ** m
+P8 = (0.8 * told**8 + 0.2 * guessed**8) ** m
 wordings = pd.DataFrame({"new for each trial": score(anew), "one for each task": score(fixed)}).T
 wordings.assign(**{"pass^1 expected": [P, P], "pass^8 expected": [P**8, P8]}).round(3)
 
@@ -524,9 +525,9 @@ from evalkit.simulate.users import details_given
 given = anew["message"].map(lambda text: details_given(text, SCENARIO))
 passed = anew["success"].astype(float)
 by_details = passed.groupby(given).agg(trials="size", passed="mean")
-by_details["formula"] = told**by_details.index * guessed ** (4 - by_details.index)
+by_details["formula"] = told**by_details.index * guessed ** (m - by_details.index)
 between = passed.groupby(given).transform("mean").var(ddof=0) / passed.var(ddof=0)
-exact = ((0.8 * told**2 + 0.2 * guessed**2) ** 4 - P**2) / (P * (1 - P))
+exact = ((0.8 * told**2 + 0.2 * guessed**2) ** m - P**2) / (P * (1 - P))
 print(f"the user's share of the variance: {between:.0%}; by the formula: {exact:.0%}")
 by_details.rename_axis("details given").round(3)
 

@@ -349,7 +349,7 @@ board.round(1)
 # %%
 from scipy.optimize import brentq
 
-edits, actions = len(SCENARIO.edits), np.array([6, 7])
+edits, actions = len(SCENARIO.edits), np.array(SCENARIO.actions)
 
 
 def lead(correlation=0.0, unseen=0.0):

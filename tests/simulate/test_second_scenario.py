@@ -1,11 +1,13 @@
-"""A second scenario is one file: agents, episodes and scoreboards follow without a change."""
+"""Agents, episodes and scoreboards follow any scenario, also one of another size."""
 
 from __future__ import annotations
 
 import sqlite3
 
 import numpy as np
+import pytest
 
+from evalkit.simulate import SCENARIOS
 from evalkit.simulate.agents import AGGRESSIVE, CAREFUL, simulated
 from evalkit.simulate.episodes import play_many
 from evalkit.simulate.expected import expected
@@ -40,8 +42,8 @@ def moved(visit: int) -> Edit:
     return Edit(f"move visit {visit}", right=to(visit, 14), wrong=to(visit, 19))
 
 
-CLINIC = Scenario(
-    name="a clinic's appointments",
+VISITS = Scenario(
+    name="three visits",
     instruction="Move visits 1, 2 and 3 to 14:00.",
     schema="CREATE TABLE visits (id INTEGER PRIMARY KEY, hour INTEGER NOT NULL) STRICT",
     fill=fill,
@@ -53,16 +55,20 @@ CLINIC = Scenario(
 )
 
 
-def test_a_second_scenario_is_played_simulated_and_expected() -> None:
-    assert CLINIC.actions == (4, 5)
+def test_the_actions_follow_the_size_of_the_job() -> None:
+    assert VISITS.actions == (4, 5)
+
+
+@pytest.mark.parametrize("scenario", [VISITS, *SCENARIOS.values()], ids=lambda s: s.name)
+def test_a_scenario_is_played_simulated_and_expected(scenario: Scenario) -> None:
     for agent in (CAREFUL, AGGRESSIVE):
         rng = np.random.default_rng(3)
         exact = expected(
-            agent.edit, agent.write, agent.claim_unfinished, len(CLINIC.edits), CLINIC.actions
+            agent.edit, agent.write, agent.claim_unfinished, len(scenario.edits), scenario.actions
         )
-        drawn = simulate(agent, CLINIC, rng, 5_000)
-        with World(CLINIC) as world:
-            played = scores(play_many(simulated(agent, CLINIC), world, 200, rng))
+        drawn = simulate(agent, scenario, rng, 5_000)
+        with World(scenario) as world:
+            played = scores(play_many(simulated(agent, scenario), world, 200, rng))
         for column, value in exact.items():
             for table in (drawn, played):
                 noise = (value * (1 - value) / len(table)) ** 0.5

@@ -1,19 +1,17 @@
-"""The customer-operations store: rows, tools, refusals, and what its task rests on."""
+"""The customer-operations store: rows, tools and refusals."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import combinations
 
 import pytest
 
-from evalkit.grading import grade
 from evalkit.simulate.store import CUSTOMER_OPERATIONS, CUSTOMERS, ORDERS
 from evalkit.simulate.world import Action, Call, ToolError, World
 from evalkit.snapshots import snapshot
 
-EDITS, STRAYS, TASK = (getattr(CUSTOMER_OPERATIONS, n) for n in ("edits", "strays", "task"))
+EDITS = CUSTOMER_OPERATIONS.edits
 
 
 @pytest.fixture
@@ -158,47 +156,3 @@ def test_a_refused_call_is_recorded_and_changes_nothing(
     assert message in str(refusal.value)
     assert rows(world) == before
     assert world.trajectory == (Action(tool, arguments, error=str(refusal.value)),)
-
-
-def test_the_right_edits_pass_and_each_is_worth_a_quarter(world: World) -> None:
-    before = snapshot(world.connection)
-    for made in range(len(EDITS) + 1):
-        world.reset()
-        make(world, *(edit.right for edit in EDITS[:made]))
-        verdict = grade(before, snapshot(world.connection), TASK)
-        assert verdict.credit == made / 4
-        assert not verdict.collateral
-        assert verdict.passed == (made == 4)
-
-
-@pytest.mark.parametrize("wrong", range(len(EDITS)))
-def test_a_wrong_edit_is_not_met_and_does_no_damage(world: World, wrong: int) -> None:
-    before = snapshot(world.connection)
-    for number, edit in enumerate(EDITS):
-        try:
-            make(world, edit.wrong if number == wrong else edit.right)
-        except ToolError:
-            assert number == wrong
-    verdict = grade(before, snapshot(world.connection), TASK)
-    assert verdict.credit == 0.75
-    assert not verdict.collateral
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_no_set_of_stray_writes_cancels_out_or_touches_what_is_required(seed: int) -> None:
-    with World(CUSTOMER_OPERATIONS, seed=seed) as world:
-        before = snapshot(world.connection)
-
-        def places(*strays: int) -> set[str]:
-            world.reset()
-            make(world, *(STRAYS[i].call for i in strays), *(edit.right for edit in EDITS))
-            verdict = grade(before, snapshot(world.connection), TASK)
-            assert verdict.credit == 1
-            places = {finding.place.rstrip("0123456789") for finding in verdict.collateral}
-            return {place for place in places if not place.endswith("updated_at")}
-
-        alone = [places(i) for i in range(len(STRAYS))]
-        assert all(alone)
-        for size in (2, len(STRAYS)):
-            for strays in combinations(range(len(STRAYS)), size):
-                assert places(*strays) == set().union(*(alone[i] for i in strays))

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from operator import itemgetter
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -19,17 +20,17 @@ from evalkit.credit import Checkpoint, Groups, credit
 from evalkit.simulate import SCENARIO
 from evalkit.simulate.agents import AGGRESSIVE, CAREFUL
 
-PARTS = ("address", "cancel", "refund", "note")  # the scenario's edits, in order
-PAIR = ("cancel", "refund")
+PARTS = tuple(edit.label for edit in SCENARIO.edits)
+PAIR = PARTS[1:3]  # in the store: cancel and refund
 HURRIED, ORDERLY = "Hurried", "Orderly"
 SHADES = {HURRIED: COLOURS["neutral"], ORDERLY: COLOURS["truth"]}
 
 Scores = Mapping[str, Mapping[str, float]]  # agent to what the panel shows of it, as shares
 
 # Probabilities that the panel's two agents get a part right. Hurried does each part by itself;
-# Orderly cancels and refunds together or not at all, and often forgets the note.
+# Orderly does the pair together or not at all, and often forgets the last part.
 EACH_PART = 0.85
-ADDRESS, BOTH, NOTE = 0.90, 0.85, 0.66
+FIRST, BOTH, LAST = 0.90, 0.85, 0.66
 
 
 def submissions() -> pd.DataFrame:
@@ -126,7 +127,7 @@ def draw_states(figure: Figure, table: pd.DataFrame) -> None:
             label(axes, at, y, f"{width:.0f}", ha=ha, fontsize=9)
     axes.axvline(0, color=INK, linewidth=1)
     axes.set_xlim(-40, 112)
-    axes.set_yticks(places, list(table.index))
+    axes.set_yticks(places, [str(name).replace(": ", ":\n") for name in table.index])
     axes.grid(axis="y", visible=False)
     label(axes, 108, places[0] + 0.2, f"grey: {alone}", COLOURS["neutral"], ha="right")
     label(axes, 108, places[0] - 0.2, f"black: {paired}", ha="right")
@@ -143,11 +144,11 @@ def draw_progress(figure: Figure, actions: Sequence[str], shares: Sequence[float
     axes.plot(x, now, color=INK, marker="o")
     label(axes, x[-1] + 0.12, best[-1], f"progress rate\n{best[-1]:.0f}", COLOURS["failure"])
     label(axes, x[-1] + 0.12, now[-1], f"the end state\n{now[-1]:.0f}", fontweight="bold")
-    axes.set_xticks(x, list(actions))
+    axes.set_xticks(x, [fill(action, 16) for action in actions])
     axes.set_xlim(-0.2, x[-1] + 1.1)
     axes.set_ylim(0, 100)
     axes.set_yticks(range(0, 101, 25))
-    figure.subplots_adjust(left=0.11, right=0.98, top=0.96, bottom=0.1)
+    figure.subplots_adjust(left=0.11, right=0.98, top=0.96, bottom=0.13)
 
 
 def draw_ranks(figure: Figure, shares: pd.DataFrame, marked: Sequence[str]) -> None:
@@ -205,10 +206,10 @@ def outcomes() -> dict[str, dict[tuple[bool, ...], float]]:
     hurried: dict[tuple[bool, ...], float] = {}
     orderly: dict[tuple[bool, ...], float] = {}
     for done in product((True, False), repeat=len(PARTS)):
-        address, cancelled, refunded, note = done
+        first, one, other, last = done
         hurried[done] = float(np.prod([EACH_PART if part else 1 - EACH_PART for part in done]))
-        if cancelled == refunded:
-            chances = ((address, ADDRESS), (cancelled, BOTH), (note, NOTE))
+        if one == other:
+            chances = ((first, FIRST), (one, BOTH), (last, LAST))
             orderly[done] = float(np.prod([p if part else 1 - p for part, p in chances]))
     return {HURRIED: hurried, ORDERLY: orderly}
 
@@ -244,21 +245,21 @@ def half_done(agent: str) -> float:
     return sum(p for (_, a, b, _), p in outcomes()[agent].items() if a != b)
 
 
-def draw_weights(figure: Figure, refund: float, note: float, pair: str, penalty: float) -> View:
+def draw_weights(figure: Figure, third: float, last: float, pair: str, penalty: float) -> View:
     """How the credit of two agents, and their order, follow from weights and groups.
 
     Parameters
     ----------
     figure : Figure
         Empty.
-    refund, note : float
-        Weights of two checkpoints; the other two weigh 1.
+    third, last : float
+        Weights of two of `PARTS`; the other two weigh 1.
     pair : str
-        ``"one by one"`` or ``"only together"``: how cancelling and refunding count.
+        ``"one by one"`` or ``"only together"``: how the parts of `PAIR` count.
     penalty : float
         What is taken away where only one of the two is done and they count together.
     """
-    weights = dict.fromkeys(PARTS, 1.0) | {"refund": refund, "note": note}
+    weights = dict.fromkeys(PARTS, 1.0) | {PARTS[2]: third, PARTS[3]: last}
     taken = penalty if pair == "only together" else None
     scores = {
         agent: {
@@ -302,11 +303,11 @@ def _finding(scores: Scores, weights: Mapping[str, float], penalty: float | None
         order = "The two are level on credit"
     else:
         order = f"Credit ranks {ORDERLY if lead > 0 else HURRIED} first, by {abs(lead):.1f} points"
-    stated = f"the refund weighs {weights['refund']:g} and the note {weights['note']:g}"
+    stated = ", ".join(f'"{part}" weighs {weights[part]:g}' for part in PARTS[2:])
     if penalty is None:
-        rule = "cancelling and refunding count one by one"
+        rule = "the pair counts one by one"
     else:
-        rule = f"cancelling and refunding count only together, with a penalty of {penalty:g}"
+        rule = f"the pair counts only together, with a penalty of {penalty:g}"
     first = max(scores, key=lambda agent: scores[agent]["targets only"])
     return f"{order}: {stated}, {rule}. Targets only ranks {first} first, whatever the weights."
 
@@ -315,8 +316,8 @@ def weights_panel() -> Panel:
     """Return the panel of `draw_weights`."""
     return Panel(
         draw_weights,
-        refund=slider("Weight of the refund", 1.0, 0.0, 4.0, 0.5, ".1f"),
-        note=slider("Weight of the note", 1.0, 0.0, 4.0, 0.5, ".1f"),
-        pair=choice("Cancel and refund count", ["one by one", "only together"]),
+        third=slider(f"Weight: {PARTS[2]}", 1.0, 0.0, 4.0, 0.5, ".1f"),
+        last=slider(f"Weight: {PARTS[3]}", 1.0, 0.0, 4.0, 0.5, ".1f"),
+        pair=choice("The pair counts", ["one by one", "only together"]),
         penalty=slider("Penalty for half (only together)", 1.0, 0.0, 3.0, 0.5, ".1f"),
     )

@@ -20,9 +20,9 @@ AVERAGES = ["micro", "macro", "half and half", "complete"]
 
 
 def view(
-    refund: float = 1.0, note: float = 1.0, pair: str = "one by one", penalty: float = 1.0
+    third: float = 1.0, last: float = 1.0, pair: str = "one by one", penalty: float = 1.0
 ) -> View:
-    return plots.draw_weights(new_figure(), refund, note, pair, penalty)
+    return plots.draw_weights(new_figure(), third, last, pair, penalty)
 
 
 def credits(shown: View) -> dict[str, str]:
@@ -47,8 +47,8 @@ def test_counting_the_pair_only_together_turns_the_ranking_round() -> None:
 
 
 def test_weights_alone_turn_it_round_in_either_direction() -> None:
-    assert "Credit ranks Orderly first" in view(note=0.0).finding
-    assert "Credit ranks Hurried first" in view(note=4.0, pair="only together").finding
+    assert "Credit ranks Orderly first" in view(last=0.0).finding
+    assert "Credit ranks Hurried first" in view(last=4.0, pair="only together").finding
 
 
 def test_targets_only_knows_no_weights() -> None:
@@ -63,12 +63,12 @@ def test_a_penalty_costs_only_whom_a_half_done_pair_happens_to() -> None:
 
 
 def test_mean_credit_is_what_the_formulas_say() -> None:
-    weights = {"address": 1.0, "cancel": 1.0, "refund": 2.5, "note": 0.5}
+    weights = dict(zip(plots.PARTS, (1.0, 1.0, 2.5, 0.5), strict=True))
     e = plots.EACH_PART
     together = (1.5 * e + 3.5 * e**2 - 2 * e * (1 - e) * 1.5) / 5
     assert plots.mean_credit(plots.HURRIED, weights, 1.5) == pytest.approx(together)
     assert plots.mean_credit(plots.HURRIED, weights, None) == pytest.approx(e)
-    orderly = (plots.ADDRESS + 3.5 * plots.BOTH + 0.5 * plots.NOTE) / 5
+    orderly = (plots.FIRST + 3.5 * plots.BOTH + 0.5 * plots.LAST) / 5
     assert plots.mean_credit(plots.ORDERLY, weights, None) == pytest.approx(orderly)
 
 
@@ -81,16 +81,16 @@ def test_the_ways_in_which_an_episode_ends_are_all_there() -> None:
 def panel() -> Panel:
     return Panel(
         plots.draw_weights,
-        refund=slider("Weight of the refund", 1.0, 0.0, 4.0, 0.5),
-        note=slider("Weight of the note", 1.0, 0.0, 4.0, 0.5),
-        pair=choice("Cancel and refund count", ["one by one", "only together"]),
+        third=slider("Weight of the third", 1.0, 0.0, 4.0, 0.5),
+        last=slider("Weight of the last", 1.0, 0.0, 4.0, 0.5),
+        pair=choice("The pair counts", ["one by one", "only together"]),
         penalty=slider("Penalty", 1.0, 0.0, 3.0, 0.5),
     )
 
 
 @pytest.mark.parametrize(
     ("control", "value"),
-    [("refund", 1.5), ("note", 0.5), ("pair", "one by one"), ("penalty", 0.5)],
+    [("third", 1.5), ("last", 0.5), ("pair", "one by one"), ("penalty", 0.5)],
 )
 def test_each_control_changes_picture_finding_and_table(
     panel: Panel, control: str, value: float | str
@@ -104,19 +104,19 @@ def test_each_control_changes_picture_finding_and_table(
 
 def test_the_first_control_changes_all_three_as_the_panel_opens(panel: Panel) -> None:
     before = panel.picture.value, panel.view.finding, panel.view.table.to_string()
-    panel.controls["refund"].value = 4.0
+    panel.controls["third"].value = 4.0
     after = panel.picture.value, panel.view.finding, panel.view.table.to_string()
     assert [a != b for a, b in zip(after, before, strict=True)] == [True] * 3
 
 
-@pytest.mark.parametrize("refund", [0.0, 4.0])
-@pytest.mark.parametrize("note", [0.0, 4.0])
+@pytest.mark.parametrize("third", [0.0, 4.0])
+@pytest.mark.parametrize("last", [0.0, 4.0])
 @pytest.mark.parametrize("pair", ["one by one", "only together"])
 def test_every_corner_of_the_panel_draws_within_its_axes(
-    refund: float, note: float, pair: str
+    third: float, last: float, pair: str
 ) -> None:
     figure = new_figure()
-    plots.draw_weights(figure, refund, note, pair, 3.0)
+    plots.draw_weights(figure, third, last, pair, 3.0)
     low, high = figure.axes[0].get_ylim()
     for bar in figure.axes[0].patches:
         assert low <= bar.get_height() <= high
