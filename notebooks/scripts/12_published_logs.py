@@ -503,9 +503,9 @@ counts(trials_table(rows, infra="infra"))
 # Of each 100 trials one was the environment's and one could not be read. Neither is dropped, and neither
 # stops the batch.
 #
-# On Dask the second last line reads `rows = episodes.map_partitions(verdicts, tasks)`, and on Spark
-# `episodes.mapInPandas(lambda parts: (verdicts(p, tasks) for p in parts), SCHEMA)`. The last line stays as
-# it is, for these and for Polars or DuckDB.
+# On Dask `episodes.map_partitions(verdicts, tasks)` grades, and on Spark `episodes.mapInPandas(...)` with
+# the same function. Have the engine write the verdicts down before you count: it is lazy, and would grade
+# anew for each question. The last line stays as it is, for these and for Polars or DuckDB.
 
 # %% [markdown]
 # ## What these numbers rest on
