@@ -22,7 +22,7 @@ from evalkit.course.notebooks import FOLDER, METADATA, notebook_path, pair_names
 
 for package in ("sphinx", "myst_nb", "pydata_sphinx_theme"):
     pytest.importorskip(package, reason="the group `book` is not installed")
-from evalkit.course import book  # noqa: E402
+from evalkit.course import book, browser_edition  # noqa: E402
 
 NAMES = pair_names()
 CHROMIUM = next(
@@ -183,6 +183,16 @@ def test_a_folder_of_something_else_is_left_alone(
     assert book.main(["--out", str(tmp_path)]) == 1
     assert "holds something that is not a book" in capsys.readouterr().err
     assert (tmp_path / "thesis.tex").read_text() == "all of it"
+
+
+def test_the_browser_edition_is_built_where_the_pages_look_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[Path] = []
+    monkeypatch.setattr(book, "build_pages", lambda out, notebooks: built.append(out))
+    monkeypatch.setattr(browser_edition, "build", lambda out, notebooks: built.append(out))
+    assert book.main(["--out", str(tmp_path)]) == 0
+    assert built == [tmp_path, tmp_path / "lite"]
 
 
 # In Chromium.
