@@ -506,6 +506,20 @@ counts(trials_table(rows, infra="infra"))
 # On Dask `episodes.map_partitions(verdicts, tasks)` grades, and on Spark `episodes.mapInPandas(...)` with
 # the same function. Have the engine write the verdicts down before you count: it is lazy, and would grade
 # anew for each question. The last line stays as it is, for these and for Polars or DuckDB.
+#
+# > **Predict.** 20,000 such episodes, on a machine with two cores: how many times faster than one process are
+# > Dask and Spark?
+# >
+# > Your guess (double-click here to write it): ...
+
+# %%
+plots.published("grading_at_scale.csv").drop(columns=["episodes", "java MB"])
+
+# %% [markdown]
+# (Measured once, from Parquet files, while others used the machine as well: read the ratios.) On one machine
+# the engines are no faster, and take about twice the work of the processor. They are for logs that lie
+# elsewhere, or that many machines must share. For a file that is merely long, one process that reads a batch
+# at a time will do: `evalkit.logs.streams`. A million episodes we have not measured.
 
 # %% [markdown]
 # ## What these numbers rest on
