@@ -140,13 +140,19 @@ def _evidence(path: Path) -> Evidence:
 
 def _write(path: Path, text: str, force: bool) -> None:
     """Write a file, whole or not at all."""
-    if not force:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
-        return
-    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as beside:
-        beside.write(text)
-    os.replace(beside.name, path)
+    if force:
+        with NamedTemporaryFile(dir=path.parent, delete=False) as beside:
+            made = Path(beside.name)
+    else:
+        with open(path, "x"):
+            made = path
+    try:
+        made.write_text(text, encoding="utf-8")
+    except OSError as error:  # such as a full disk, which does not say where
+        made.unlink()
+        raise OSError(f"{path}: cannot be written: {error.strerror}") from error
+    if force:
+        os.replace(made, path)
 
 
 if __name__ == "__main__":

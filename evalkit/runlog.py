@@ -7,6 +7,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -108,13 +109,13 @@ def open_log(
     if path is None:
         yield [], lambda row: None
         return
-    with open(path, "a+b") as file:
+    with open(path, "a+b", buffering=0) as file:
         file.seek(0)
         content = file.read()
         tail = content.rpartition(b"\n")[2]
         try:
             json.loads(tail)
-            file.write(b"\n")  # whole, but for its end
+            _append(file, b"\n", path)  # whole, but for its end
         except ValueError:
             file.truncate(len(content) - len(tail))
 
@@ -123,12 +124,25 @@ def open_log(
                 line = json.dumps(row, allow_nan=False)
             except (TypeError, ValueError) as error:
                 raise RunError(f"{row['task']}: the log takes JSON data only: {error}") from error
-            file.write(line.encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+            _append(file, line.encode() + b"\n", path)
 
-        file.flush()
         yield _rows(Path(path)), write
+
+
+def _append(file: FileIO, line: bytes, path: str | os.PathLike[str]) -> None:
+    """Add a line and see it safe on the disk, or else leave the file as it was."""
+    size = file.seek(0, os.SEEK_END)
+    try:
+        done = 0
+        while done < len(line):  # a disk that is nearly full takes a part, and then none
+            done += file.write(line[done:])
+        os.fsync(file.fileno())
+    except OSError as error:
+        file.truncate(size)
+        raise RunError(
+            f"{path}: cannot be written to: {error.strerror}; what it holds is whole, and the same"
+            " run goes on from it once there is room"
+        ) from error
 
 
 def trial_rows(attempts: pd.DataFrame, tasks: Sequence[str], planned: int) -> pd.DataFrame:

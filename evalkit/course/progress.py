@@ -33,7 +33,7 @@ def remembered() -> dict[str, str]:
         If the file is not what `remember` wrote.
     """
     path = progress_file()
-    if path is None or not path.exists():
+    if path is None or not os.path.exists(path):  # Path.exists raises where nobody may look
         return {}
     found: dict[str, str] = {}
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
