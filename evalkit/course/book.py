@@ -6,7 +6,8 @@
 
 The chapters are shown as they are stored, outputs and all; nothing is executed. Every warning of
 Sphinx is an error: a link that leads nowhere stops the build. ``notebooks/book/`` holds the
-configuration. The browser edition stands beside the pages, in ``lite/``.
+configuration. The flagship panels live without a kernel: drawing their positions takes most of the
+time. The browser edition stands beside the pages, in ``lite/``.
 """
 
 from __future__ import annotations
@@ -17,30 +18,41 @@ import sys
 import tempfile
 from pathlib import Path
 
-from evalkit.course import browser_edition
-from evalkit.course.notebooks import FOLDER
+import nbformat
+
+from evalkit.course import browser_edition, live
+from evalkit.course.notebooks import FOLDER, read_notebook
 
 OUT = FOLDER.parent / "build" / "book"
 
 
-def lay_out(folder: Path, notebooks: Path = FOLDER) -> None:
-    """Lay what the book is made of into a folder: its configuration and all chapters."""
+def lay_out(folder: Path, notebooks: Path = FOLDER, positions: int = live.MOST) -> None:
+    """Lay what the book is made of into a folder: its configuration and all chapters.
+
+    The panels of `evalkit.course.live` get a grid of that many positions at most.
+    """
     shutil.copytree(notebooks / "book", folder, dirs_exist_ok=True)
     shutil.copytree(notebooks / "images", folder / "images")
     browser_edition.copy_chapters(notebooks, folder)
+    for path in folder.glob("*.ipynb"):
+        chapter, panels = read_notebook(path), (panel() for panel in live.LIVE.get(path.stem, ()))
+        live.enliven(chapter, panels, folder / "_static", positions)
+        nbformat.write(chapter, path)
 
 
-def build_pages(out: Path, notebooks: Path = FOLDER) -> None:
+def build_pages(out: Path, notebooks: Path = FOLDER, positions: int = live.MOST) -> None:
     """Write the pages into a new folder; raise `RuntimeError` with Sphinx's words at a warning."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        lay_out(folder / "source", notebooks)
+        lay_out(folder / "source", notebooks, positions)
         options = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs=auto"]
         browser_edition.run("sphinx", *options, "-d", "doctrees", "source", "html", where=folder)
         shutil.copytree(folder / "html", out)
 
 
-def build(out: Path, notebooks: Path = FOLDER, edition: bool = True) -> None:
+def build(
+    out: Path, notebooks: Path = FOLDER, edition: bool = True, positions: int = live.MOST
+) -> None:
     """Write the whole site into a folder, in place of one that stands there.
 
     Raises
@@ -51,7 +63,7 @@ def build(out: Path, notebooks: Path = FOLDER, edition: bool = True) -> None:
     if out.exists() and any(out.iterdir()) and not (out / "searchindex.js").exists():
         raise FileExistsError(f"{out} holds something that is not a book; name another folder")
     shutil.rmtree(out, ignore_errors=True)
-    build_pages(out, notebooks)
+    build_pages(out, notebooks, positions)
     if edition:
         browser_edition.build(out / "lite", notebooks)
 
@@ -65,9 +77,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--no-browser-edition", action="store_true", help="only the pages, in half the time"
     )
+    parser.add_argument(
+        "--positions",
+        type=int,
+        default=live.MOST,
+        metavar="N",
+        help=f"at most so many for each live panel, all its controls together; default: {live.MOST}",
+    )
     options = parser.parse_args(arguments)
     try:
-        build(options.out, edition=not options.no_browser_edition)
+        edition = not options.no_browser_edition
+        build(options.out, edition=edition, positions=options.positions)
     except (RuntimeError, OSError, ValueError) as error:
         print(f"the book was not built: {error}", file=sys.stderr)
         return 1

@@ -49,7 +49,7 @@ def grid(panel: Panel, most: int = MOST) -> dict[str, Any]:
     panel : Panel
         As it stands at the start.
     most : int
-        The most positions, all controls together. Each control keeps its ends and its start.
+        The most positions, all controls together.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def positions(panel: Panel, most: int) -> dict[str, list[Any]]:
     panel : Panel
         Its controls are sliders and lists.
     most : int
-        The most combinations; but every control keeps its first, its last and its start.
+        The most combinations. A control has its first, its last and its start, or stands still.
 
     Examples
     --------
@@ -151,12 +151,13 @@ def positions(panel: Panel, most: int) -> dict[str, list[Any]]:
     {'flake': [0.0, 0.05, 0.2], 'retries': [0, 2, 5], 'detected': [0.0, 0.5, 1.0]}
     """
     every = {name: list(_every_value(control)) for name, control in panel.controls.items()}
-    count = {name: min(3, len(values)) for name, values in every.items()}
+    count = dict.fromkeys(every, 1)
     while growing := [name for name in every if count[name] < len(every[name])]:
         name = min(growing, key=count.__getitem__)
-        if prod(count.values()) // count[name] * (count[name] + 1) > most:
+        more = max(min(3, len(every[name])), count[name] + 1)
+        if prod(count.values()) // count[name] * more > most:
             break
-        count[name] += 1
+        count[name] = more
     return {
         name: _thinned(values, count[name], panel.controls[name].value)
         for name, values in every.items()
@@ -176,8 +177,10 @@ def _every_value(control: Any) -> Iterator[Any]:
 
 def _thinned(values: list[Any], count: int, start: Any) -> list[Any]:
     """`count` of the values, spread from first to last; the inner one nearest the start is it."""
+    if count == 1:
+        return [start]
     last, first = len(values) - 1, values.index(start)
-    kept = [round(i * last / max(count - 1, 1)) for i in range(count)]
+    kept = [round(i * last / (count - 1)) for i in range(count)]
     if first not in kept:
         kept[min(range(1, count - 1), key=lambda i: abs(kept[i] - first))] = first
     return [values[i] for i in kept]
@@ -189,12 +192,12 @@ def in_words(control: Any, value: Any) -> str:
 
 
 def svg_lines(figure: Figure) -> list[str]:
-    """Return a figure as SVG, line by line, its text as text and its numbers rounded."""
+    """Return a figure as SVG, line by line, its text as text and its places rounded."""
     buffer = io.StringIO()
     with mpl.rc_context(_SVG):
         figure.savefig(buffer, format="svg", metadata=_NO_METADATA)
     drawn = buffer.getvalue()
     # Its style sheet would rule the whole page: live.css says the same of these pictures only.
     drawn = re.sub(r"<style.*?</style>", "", drawn[drawn.index("<svg") :], flags=re.DOTALL)
-    drawn = re.sub(r"(\d+\.\d)\d+", r"\1", drawn)
+    drawn = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), drawn)
     return [line for line in map(str.strip, drawn.splitlines()) if line]

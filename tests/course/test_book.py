@@ -16,13 +16,13 @@ import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nbformat import NotebookNode
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from evalkit.course.notebooks import FOLDER, METADATA, notebook_path, pair_names, read_notebook
 
 for package in ("sphinx", "myst_nb", "pydata_sphinx_theme"):
     pytest.importorskip(package, reason="the group `book` is not installed")
-from evalkit.course import book, browser_edition  # noqa: E402
+from evalkit.course import book, browser_edition, live  # noqa: E402
 
 NAMES = pair_names()
 CHROMIUM = next(
@@ -36,7 +36,7 @@ in_chromium = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("book") / "site"
-    assert book.main(["--out", str(out), "--no-browser-edition"]) == 0
+    assert book.main(["--out", str(out), "--no-browser-edition", "--positions", "9"]) == 0
     return out
 
 
@@ -278,3 +278,19 @@ def test_a_page_is_accessible(page: Page, address: str, name: str, scheme: str) 
     serious = [f"{v['id']}: {v['nodes'][0]['html']}" for v in found if v["impact"] != "minor"]
     assert serious == []
     page.emulate_media(color_scheme="light")
+
+
+@in_chromium
+@pytest.mark.parametrize("name", live.LIVE)
+def test_flagship_panels_live_without_a_kernel(address: str, page: Page, name: str) -> None:
+    page.goto(f"{address}/{name}.html")
+    panels = page.locator(".evalkit-live")
+    expect(panels).to_have_count(len(live.LIVE[name]))
+    for i in range(len(live.LIVE[name])):
+        panel = panels.nth(i)
+        finding = panel.get_by_role("status")
+        before, picture = finding.inner_text(), panel.get_by_role("img").inner_html()
+        panel.get_by_role("slider").first.press("End")
+        expect(finding).not_to_have_text(before)
+        assert panel.get_by_role("img").inner_html() != picture
+        expect(panel.get_by_role("img")).to_have_accessible_name(finding.inner_text())

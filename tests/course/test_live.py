@@ -28,6 +28,7 @@ FACTORIES = [factory for factories in LIVE.values() for factory in factories]
 def draw(figure: Figure, rate: float, edits: int, kind: str) -> View:
     axes = new_axes(figure, x="edits", y="rate")
     axes.plot([0, edits], [0, rate])
+    axes.set_title(f"{rate:.4f}")
     table = pd.DataFrame({"rate": [f"{rate:.1%}"], "kind": [kind]})
     return View(table, f"{kind}: {rate:.1%} with {edits} edits <now>")
 
@@ -39,14 +40,6 @@ def panel() -> Panel:
         edits=slider("Edits", 4, 1, 8),
         kind=choice("Kind", ["a", "b"]),
     )
-
-
-def stuck(factory: Callable[[], Panel]) -> Panel:
-    """Return a panel whose sliders have one position each: where they start."""
-    made = factory()
-    for control in made.controls.values():
-        control.min = control.max = control.value
-    return made
 
 
 def restored(data: dict[str, Any], spans: list[list[int]]) -> str:
@@ -79,25 +72,28 @@ def test_a_line_is_stored_once() -> None:
     data = grid(panel(), most=40)
     assert len(data["lines"]) == len(set(data["lines"]))
     whole = sum(len(restored(data, frame["picture"])) for frame in data["frames"])
-    assert len(json.dumps(data)) < whole / 4
+    assert len(json.dumps(data)) < whole / 3
 
 
 @pytest.mark.parametrize("factory", FACTORIES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("most", [1, 100, 500])
-def test_controls_keep_their_ends_and_their_start(factory: Callable[[], Panel], most: int) -> None:
+@pytest.mark.parametrize("most", [1, 9, 500])
+def test_controls_that_move_keep_their_ends_and_their_start(
+    factory: Callable[[], Panel], most: int
+) -> None:
     made = factory()
     for name, values in positions(made, most).items():
         control = made.controls[name]
         assert control.value in values
         assert values == sorted(set(values))
-        assert (values[0], values[-1]) == pytest.approx((control.min, control.max))
+        if len(values) > 1:
+            assert (values[0], values[-1]) == pytest.approx((control.min, control.max))
     several = [len(values) for values in positions(made, most).values()]
-    assert prod(several) <= max(most, 3 ** len(several))
+    assert most / 3 < prod(several) <= most
 
 
 @pytest.mark.parametrize("factory", FACTORIES, ids=lambda f: f.__name__)
 def test_a_live_panel_starts_where_the_still_one_stands(factory: Callable[[], Panel]) -> None:
-    made = stuck(factory)
+    made = factory()
     data = grid(made, most=1)
     (frame,) = data["frames"]
     assert frame["finding"] == made.view.finding
@@ -109,7 +105,7 @@ def test_a_picture_is_well_formed_and_the_same_each_time_and_keeps_its_text() ->
     draw(figure, 0.02, 3, "a")
     first = svg_lines(figure)
     drawn = ElementTree.fromstring("\n".join(first))
-    assert "edits" in "".join(drawn.itertext())
+    assert {"edits", "0.0200"} <= {text.strip() for text in drawn.itertext()}
     assert first == svg_lines(figure)
 
 
@@ -124,7 +120,7 @@ def test_each_live_panel_of_a_chapter_finds_its_place_on_the_page(
     name: str, tmp_path: Path
 ) -> None:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
-    panels = [stuck(factory) for factory in LIVE[name]]
+    panels = [factory() for factory in LIVE[name]]
     enliven(notebook, panels, tmp_path / "_static", most=1)
     pages = [
         output["data"]["text/html"]

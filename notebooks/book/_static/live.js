@@ -23,7 +23,7 @@ const slider = (control, id, moved) => {
   const last = control.positions.length - 1;
   const range = { type: "range", id, min: 0, max: last, value: control.start };
   const input = element("input", range);
-  const output = element("output", { for: id });
+  const output = element("span", { "aria-hidden": "true" }); // spoken as the slider's value text
   const say = () => {
     output.textContent = control.positions[input.value];
     input.setAttribute("aria-valuetext", output.textContent);
