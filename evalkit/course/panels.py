@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anywidget
 import ipywidgets as widgets
 import pandas as pd
 
@@ -31,6 +32,7 @@ from evalkit.course.figures import new_figure, picture
 MAKE_LIVE = "This panel is still. Run this cell in JupyterLab to move its controls."
 
 _STYLE = {"description_width": "240px"}
+_HANDLE = "#767676"  # stands out from the paper of the light theme and of the dark one
 _LAYOUT = {"width": "600px", "max_width": "100%"}
 
 
@@ -73,9 +75,10 @@ def slider(
         max=highest,
         step=step,
         description=description,
+        tooltip=description,  # else the label's is "null"
         readout_format=number_format or ("d" if whole else ".2f"),
         continuous_update=False,
-        style=_STYLE,
+        style={**_STYLE, "handle_color": _HANDLE},
         layout=_LAYOUT,
     )
 
@@ -93,6 +96,33 @@ def choice(description: str, options: Sequence[Any], value: Any = None) -> Any:
         style=_STYLE,
         layout=_LAYOUT,
     )
+
+
+class SliderNames(anywidget.AnyWidget):
+    """Gives a panel's sliders the names that stand beside them.
+
+    A slider of ipywidgets 8.1 shows its description, and a screen reader is not told that the two
+    belong together. This draws nothing: it waits for the panel's sliders and writes it there.
+    """
+
+    _esm = """
+    function named(panel) {
+      for (const slider of panel.querySelectorAll(".widget-slider")) {
+        const name = slider.querySelector(".widget-label").textContent;
+        slider.querySelector("[role=slider]").setAttribute("aria-label", name);
+        const value = slider.querySelector(".widget-readout");
+        value.setAttribute("role", "textbox");
+        value.setAttribute("aria-label", `${name}: type a value`);
+      }
+    }
+    function render({ el }) {
+      const panel = el.closest(".widget-vbox");
+      if (!panel) return requestAnimationFrame(() => render({ el }));
+      new MutationObserver(() => named(panel)).observe(panel, { childList: true, subtree: true });
+      named(panel);
+    }
+    export default { render };
+    """
 
 
 class Panel(widgets.VBox):
@@ -127,7 +157,7 @@ class Panel(widgets.VBox):
         self.redraw()
         for control in controls.values():
             control.observe(self.redraw, names="value")
-        super().__init__([*controls.values(), self.picture, self.table])
+        super().__init__([*controls.values(), self.picture, self.table, SliderNames()])
 
     def redraw(self, _change: object = None) -> None:
         """Show what the function makes of the controls' present values."""

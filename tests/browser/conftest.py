@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -20,6 +20,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+HERE = ("http://127.0.0.1:", "ws://127.0.0.1:", "file:", "data:", "blob:")
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +31,18 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """Give a page, and see afterwards that it asked no other machine for anything."""
+    # Tall, so that JupyterLab renders every cell: it leaves out what is far below the window.
+    context = browser.new_context(viewport={"width": 1200, "height": 1400})
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    tab = context.new_page()
+    tab.on("websocket", lambda socket: asked.append(socket.url))
+    yield tab
+    context.close()
+    assert asked
+    assert [url for url in asked if not url.startswith(HERE)] == []

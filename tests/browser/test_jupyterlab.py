@@ -1,171 +1,120 @@
-"""Every notebook in JupyterLab itself: run to the end, and its panels moved by keyboard."""
+"""Every notebook in JupyterLab itself: run to the end, its panels moved, seen in both themes."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from in_jupyterlab import (
+    CELLS,
+    PANELS,
+    by_keyboard,
+    by_mouse,
+    follow,
+    keep_picture,
+    outputs,
+    panels_of,
+    run_all,
+    serious,
+    serving,
+    wear,
+)
+from playwright.sync_api import Locator, Page, expect
 
-from evalkit.course.notebooks import FOLDER, WIDGET_VIEW, pair_names
+from evalkit.course.exercises import find
+from evalkit.course.notebooks import WIDGET_VIEW, pair_names
 
-CELLS = "window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells"
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+OURS = (".jp-OutputArea-output", ".jp-MarkdownOutput")
+WAYS = {"light": by_keyboard, "dark": by_mouse}
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start one JupyterLab on a copy of the notebooks; give its address."""
-    home = tmp_path_factory.mktemp("lab")
-    root = home / "notebooks"
-    root.mkdir()
-    for name in pair_names():
-        shutil.copy(FOLDER / f"{name}.ipynb", root)
-    silence(home / "jupyter_config_dir")
-    port = free_port()
-    options = {
-        "ServerApp.root_dir": root,
-        "ServerApp.port": port,
-        "ServerApp.port_retries": 0,
-        "ServerApp.open_browser": False,
-        "ServerApp.allow_root": True,
-        "IdentityProvider.token": "",
-        "LabApp.expose_app_in_browser": True,
-    }
-    folders = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    environment = os.environ | {name: str(home / name.lower()) for name in folders}
-    with (home / "log.txt").open("w") as log:
-        server = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "jupyterlab",
-                *(f"--{key}={value}" for key, value in options.items()),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment,
-        )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(address, server, home / "log.txt")
+    with serving(tmp_path_factory.mktemp("lab")) as address:
         yield address
-    finally:
-        server.terminate()
-        server.wait(20)
 
 
-def silence(config: Path) -> None:
-    """Keep JupyterLab from asking the network for news and updates."""
-    (config / "labconfig").mkdir(parents=True)
-    disabled = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-    (config / "labconfig" / "page_config.json").write_text(json.dumps(disabled))
-
-
-def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{address}/api", timeout=5).close()
-            return
-        except OSError:
-            assert server.poll() is None, log.read_text()
-            time.sleep(0.5)
-    raise AssertionError(f"JupyterLab did not start: {log.read_text()}")
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    # Tall, so that JupyterLab renders every cell: it leaves out what is far below the window.
-    context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    yield context.new_page()
-    context.close()
-
-
-def run_all(page: Page, lab: str, name: str) -> None:
-    """Open a notebook, wait for its kernel, and run all its cells to the end."""
-    page.goto(f"{lab}/lab/tree/{name}.ipynb?reset")
-    page.wait_for_function(
-        """() => {
-            const context = window.jupyterapp?.shell?.currentWidget?.sessionContext;
-            return context?.session?.kernel?.status === "idle";
-        }""",
-        timeout=90_000,
-    )
-    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.wait_for_function(
-        f"""() => {{
-            const code = {CELLS}.filter(cell => cell.cell_type === "code");
-            const failed = code.some(c => c.outputs.some(o => o.output_type === "error"));
-            return failed || code.every((c, i) =>
-                c.execution_count === i + 1 && c.executionState === "idle");
-        }}""",
-        timeout=180_000,
-    )
-
-
-def outputs(page: Page) -> list[dict[str, Any]]:
-    """Return all outputs that the notebook now holds."""
-    found: list[dict[str, Any]] = page.evaluate(
-        f"() => {CELLS}.flatMap(cell => cell.cell_type === 'code' ? cell.outputs : [])"
-    )
-    return found
+@pytest.fixture(autouse=True)
+def _stop_the_kernel(page: Page) -> Iterator[None]:
+    """End the notebook's kernel: fifteen of them would fill a small machine."""
+    yield
+    page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
 
 
 @pytest.mark.parametrize("name", pair_names())
-def test_a_notebook_runs_and_its_panels_follow_the_keyboard(
+def test_a_notebook_runs_and_its_panels_follow_keyboard_and_mouse(
     page: Page, lab: str, name: str
 ) -> None:
     run_all(page, lab, name)
-    shown = outputs(page)
-    assert [o for o in shown if o["output_type"] == "error"] == []
-    live = [o for o in shown if WIDGET_VIEW in o.get("data", {})]
-    panels = page.locator(".jp-OutputArea-output > .widget-vbox")
-    expect(panels).to_have_count(len(live), timeout=30_000)
-    for i in range(len(live)):
-        move_first_control(page, panels.nth(i))
+    made = outputs(page)
+    assert [o for o in made if o["output_type"] == "error"] == []
+    ours = panels_of(name)
+    assert len(ours) == sum(WIDGET_VIEW in o.get("data", {}) for o in made)
+    stored = page.evaluate(f"() => {CELLS}.length")
+    expect(page.locator(".jp-Cell:visible")).to_have_count(stored)  # none is hidden from axe
+    shown = page.locator(PANELS)
+    expect(shown).to_have_count(len(ours), timeout=30_000)
+    changed: list[set[str]] = [set() for _ in ours]
+    for theme, move in WAYS.items():
+        wear(page, theme)
+        for i, panel in enumerate(ours):
+            expect_order(shown.nth(i), [c.description for c in panel.controls.values()])
+            keep_picture(shown.nth(i), f"{name}_{i + 1}_{theme}")
+            changed[i] |= follow(shown.nth(i), panel, move)
+        assert serious(page, *OURS) == []
+    assert changed == [set(panel.controls) for panel in ours]
 
 
-def move_first_control(page: Page, panel: Locator) -> None:
-    """Move a panel's first slider or list by keyboard; see picture and table change."""
-    image, table = panel.locator("img"), panel.locator("table")
-    alt, picture, text = image.get_attribute("alt"), source(image), table.inner_text()
-    control = panel.locator("[role=slider], select").first
-    # JupyterLab keeps the arrow keys from a list (they go to the next cell): Home and End do.
-    slides = control.get_attribute("role") == "slider"
-    for key in ("ArrowLeft", "ArrowRight") if slides else ("Home", "End"):
-        control.press(key)
-        if changes(page, lambda: source(image) != picture):
-            break
-    assert source(image) != picture
-    assert image.get_attribute("alt") != alt
-    assert changes(page, lambda: table.inner_text() != text)
+def expect_order(shown: Locator, descriptions: list[str]) -> None:
+    """See that Tab goes from control to control from top to bottom."""
+    page = shown.page
+    tops = []
+    shown.get_by_label(descriptions[0], exact=True).focus()
+    for description in descriptions:
+        knob = shown.get_by_label(description, exact=True)
+        if not knob.evaluate("knob => knob === document.activeElement"):
+            page.keyboard.press("Tab")  # past the slider's own box for a typed value
+        expect(knob).to_be_focused()
+        box = knob.bounding_box()
+        assert box is not None
+        tops.append(box["y"])
+        page.keyboard.press("Tab")
+    assert tops == sorted(set(tops))
 
 
-def source(image: Locator) -> int:
-    """Return a digest of an image: the image itself would fill the screen if a test failed."""
-    return hash(image.get_attribute("src"))
+def test_an_exercise_answers_and_its_hints_and_solution_open(page: Page, lab: str) -> None:
+    run_all(page, lab, "00_start_here")
+    exercise = find("00.a")
+    cells = page.locator(".jp-CodeCell")
+    asked = cells.filter(has_text='show("00.a")').locator(".jp-OutputArea-output").first
+    for summary, inside in zip(
+        ("Hint 1", "Hint 2", "Solution"), (*exercise.hints, exercise.solution), strict=True
+    ):
+        fold = asked.locator("details", has=page.get_by_text(summary, exact=True))
+        text = inside.split("`")[0].split("\n")[0].strip()
+        expect(fold.get_by_text(text)).to_be_hidden()
+        fold.locator("summary").press("Enter")
+        expect(fold.get_by_text(text)).to_be_visible()
+    stub = cells.filter(has_text='check("00.a"')
+    said = stub.locator("[role=status]")
+    expect(said).to_have_text("○ 00.a: not attempted yet.")
+    wrong = exercise.wrong[1]
+    for name, source, verdict in (
+        ("wrong", wrong.source, f"✗ 00.a: not yet. {wrong.message}"),
+        ("right", exercise.solution, "✓ 00.a: right."),
+    ):
+        answer(stub, f'{source}\n\n\ncheck("00.a", passed)')
+        expect(said).to_have_text(verdict, timeout=30_000)
+        for theme in WAYS:
+            wear(page, theme)
+            keep_picture(stub, f"exercise_{name}_{theme}")
+            assert serious(page, *OURS) == []
 
 
-def changes(page: Page, changed: Callable[[], bool]) -> bool:
-    """Wait up to five seconds for something to change; return whether it did."""
-    for _ in range(50):
-        if changed():
-            return True
-        page.wait_for_timeout(100)
-    return False
+def answer(cell: Locator, source: str) -> None:
+    """Write into a cell and run it, as a reader does."""
+    cell.locator(".cm-content").click()
+    keyboard = cell.page.keyboard
+    keyboard.press("Control+a")
+    keyboard.insert_text(source)
+    keyboard.press("Control+Enter")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from evalkit.course.live import grid
 from evalkit.course.notebooks import FOLDER
@@ -45,13 +45,6 @@ def site(tmp_path: Path, data: dict[str, Any]) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
 
 
 def test_each_press_shows_the_stored_picture_table_and_finding(

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from evalkit.course.figures import COLOURS, new_axes
-from evalkit.course.panels import MAKE_LIVE, Panel, View, choice, slider
+from evalkit.course.figures import COLOURS, luminance, new_axes
+from evalkit.course.panels import MAKE_LIVE, Panel, SliderNames, View, choice, slider
 
 
 def draw(figure: Figure, r: float, n: int) -> View:
@@ -76,3 +76,19 @@ def test_controls_answer_when_let_go() -> None:
 def test_a_control_without_a_description_is_refused() -> None:
     with pytest.raises(ValueError, match="control 'n' has no description"):
         Panel(draw, r=slider("Reliability", 0.97, 0.9, 1.0, 0.01), n=widgets.IntSlider())
+
+
+def test_every_control_has_its_own_description_and_names_its_sliders() -> None:
+    live = panel()
+    descriptions = [control.description for control in live.controls.values()]
+    assert len(set(descriptions)) == len(descriptions)
+    assert all(control.tooltip == control.description for control in live.controls.values())
+    assert isinstance(live.children[-1], SliderNames)
+    assert list(live.children[: len(descriptions)]) == list(live.controls.values())
+
+
+@pytest.mark.parametrize("paper", ["#FFFFFF", "#111111"])
+def test_the_handle_of_a_slider_stands_out_in_both_themes(paper: str) -> None:
+    handle = slider("Steps", 20, 1, 50).style.handle_color
+    dark, light = sorted((luminance(handle), luminance(paper)))
+    assert (light + 0.05) / (dark + 0.05) >= 3
