@@ -8,6 +8,8 @@ import inspect
 import json
 import pickle
 import pkgutil
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +29,8 @@ from evalkit.course.panels import Panel, View, slider
 from evalkit.logs import LogError
 from evalkit.logs.formats import FORMATS, read_trials
 from evalkit.report import report_card
+from evalkit.simulate.service import Service
+from evalkit.simulate.store import CUSTOMER_OPERATIONS
 from evalkit.snapshots import snapshot
 from evalkit.taskfiles import load_task
 from evalkit.tasks import TaskError
@@ -202,3 +206,18 @@ def test_a_class_that_shows_itself_is_seen(monkeypatch: pytest.MonkeyPatch) -> N
     Loud.__module__ = "evalkit.values"
     monkeypatch.setattr("evalkit.values.Loud", Loud, raising=False)
     assert Loud in shown_classes()
+
+
+# --- the service ------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs 127.0.0.2, which Linux answers to")
+def test_the_service_is_deaf_to_every_address_but_its_own() -> None:
+    with Service(CUSTOMER_OPERATIONS) as service:
+        port = int(service.url.split(":")[2].split("/")[0])
+        socket.create_connection(("127.0.0.1", port)).close()
+        # Whatever listens on all addresses answers to this one too.
+        with socket.create_server(("", 0)) as wide:
+            socket.create_connection(("127.0.0.2", wide.getsockname()[1])).close()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", port))
