@@ -32,7 +32,7 @@ if "google.colab" in sys.modules:
 elif sys.platform == "emscripten":
     import piplite
 
-    await piplite.install("evalkit")
+    await piplite.install("evalkit[course]")
 
 # %% [markdown]
 # ## A grader with a green test suite

@@ -32,7 +32,7 @@ if "google.colab" in sys.modules:
 elif sys.platform == "emscripten":
     import piplite
 
-    await piplite.install("evalkit")
+    await piplite.install("evalkit[course]")
 
 # %% [markdown]
 # ## One task, again and again
