@@ -32,7 +32,7 @@ if "google.colab" in sys.modules:
 elif sys.platform == "emscripten":
     import piplite
 
-    await piplite.install("evalkit")
+    await piplite.install("evalkit[course]")
 
 # %% [markdown]
 # ## The agent that never errs
@@ -287,7 +287,7 @@ pd.DataFrame([(cause.kind, cause.tag) for cause in CAUSES], columns=["kind", "wh
 # %%
 from evalkit.infra import outcome_tag
 
-met = [429, 503, "context window exceeded", "max_steps", KeyError("W1001")]
+met = [429, 503, "context window exceeded", "max_steps", KeyError("status")]
 tags = [outcome_tag(None, steps=3, error=error) for error in met]
 pd.DataFrame(tags, index=[repr(error) for error in met], columns=["tag", "kind"])
 

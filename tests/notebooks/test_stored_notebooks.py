@@ -1,4 +1,7 @@
-"""What every stored notebook must be: executed, clean, small, paired, safe to run twice."""
+"""What every stored notebook must be: executed, clean, small, paired.
+
+That its cells are safe to run twice is shown in `test_second_scenario.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,6 @@ from evalkit.course.notebooks import (
     FOLDER,
     WIDGET_VIEW,
     differences,
-    execute,
     pair_names,
     read_notebook,
 )
@@ -79,15 +81,6 @@ def test_code_cells_are_short(name: str) -> None:
     ]
     assert max(lines) <= 25
     assert statistics.median(lines) <= 6
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_cell_is_safe_to_run_twice(name: str) -> None:
-    twice = stored(name)
-    twice.cells = [copy.deepcopy(cell) for cell in code_cells(twice) for _ in range(2)]
-    for i, cell in enumerate(twice.cells):
-        cell["id"] = f"cell-{i}"
-    execute(twice, FOLDER)
 
 
 @pytest.mark.parametrize("name", NAMES)
