@@ -19,13 +19,8 @@ from evalkit.course.plots.chapter_10 import published
 from evalkit.estimates import estimate
 
 TASKS = {"airline": 50, "retail": 114, "telecom": 114, "banking_knowledge": 97}
-# AppWorld's tasks (tgc) and scenarios of three tasks (sgc).
-SIZES = {
-    ("test_normal", "tgc"): 168,
-    ("test_normal", "sgc"): 56,
-    ("test_challenge", "tgc"): 417,
-    ("test_challenge", "sgc"): 139,
-}
+# AppWorld's tasks (tgc), of which three make a scenario (sgc).
+APPWORLD = {"test_normal": 168, "test_challenge": 417}
 POINTS = ["pass_1", "pass_2", "pass_3", "pass_4"]
 # What was published for the runs of published_runs.csv, where a single number was.
 PUBLISHED = {
@@ -137,15 +132,13 @@ def _paired(row: pd.Series) -> Comparison:
 
 def appworld_fits() -> pd.DataFrame:
     """Return how many published percentages of AppWorld are a whole number of tasks or scenarios."""
-    table = published("appworld.csv")
     rows = []
-    for (split, column), of in SIZES.items():
-        values = table.loc[table["split"] == split, column].tolist()
-        fit = sum(bool(histograms([value], of, decimals=1)) for value in values)
-        rows.append(
-            {"split": split, "percentage": column, "of": of, "values": len(values), "fit": fit}
-        )
-    return pd.DataFrame(rows)
+    for split, table in published("appworld.csv").groupby("split", sort=False):
+        tasks = APPWORLD[str(split)]
+        for column, of in (("tgc", tasks), ("sgc", tasks // 3)):
+            fit = sum(bool(histograms([value], of, decimals=1)) for value in table[column].tolist())
+            rows.append((split, column, of, len(table), fit))
+    return pd.DataFrame(rows, columns=["split", "percentage", "of", "values", "fit"])
 
 
 def draw_curve(figure: Figure, table: pd.DataFrame) -> None:
@@ -185,7 +178,6 @@ def draw_board(
     axes = new_axes(figure, x=f"pass^{k} (%)", y="")
     figure.subplots_adjust(left=0.36, top=0.98, bottom=0.1)
     _draw_rows(axes, table, int(known), clear)
-    one = table.index[known]
     shown = table.assign(
         rank=np.arange(1, len(table) + 1), tie=["=" if row in tied else "" for row in table.index]
     ).iloc[max(0, known - 3) : known + 4]
@@ -199,11 +191,9 @@ def draw_board(
         ],
         "tied": shown["tie"],
     }
-    compared = int(clear.notna().sum())
-    return View(
-        pd.DataFrame(cells),
-        f"{len(tied)} of {compared} other rows cannot be told from {one} in {domain}, pass^{k}.",
-    )
+    others = f"{len(tied)} of {clear.notna().sum()} other rows"
+    finding = f"{others} cannot be told from {table.index[known]} in {domain}, pass^{k}."
+    return View(pd.DataFrame(cells), finding)
 
 
 def _draw_rows(axes: Axes, table: pd.DataFrame, known: int, clear: pd.Series) -> None:
