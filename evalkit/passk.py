@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SHORT = 12
 # Exact ratios are kept as whole multiples of 2**-1200, well below the smallest float.
 ONE = 1 << 1200
-# Tasks at a time: what a processor's cache holds.
-BLOCK = 1 << 14
+# Numbers that a processor's cache holds.
+BLOCK = 1 << 18
 
 
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Any:
@@ -307,21 +307,28 @@ def _single(n: int, marked: int, k: int, any_drawn: bool) -> float:
     return (ONE - none if any_drawn else none) / ONE
 
 
-def _running(
-    n: np.ndarray, marked: np.ndarray, k: int, any_drawn: bool
-) -> Iterator[tuple[int, np.ndarray]]:
-    """The same chance for 1..k draws, one factor more for each; floats, as they divide faster."""
-    left, hits = n.astype(float), marked.astype(float)
-    unmarked = left - hits
-    value = np.zeros(n.shape) if any_drawn else np.ones(n.shape)
-    for i in range(1, k + 1):
-        if any_drawn:  # no difference from 1, which would cost a small value its digits
-            value += (1 - value) * np.minimum(hits / left, 1)
-        else:
-            value *= np.maximum(unmarked, 0) / left
-            unmarked -= 1
-        yield i, value
-        left = np.maximum(left - 1, 1)
+def _chances(n: np.ndarray, marked: np.ndarray, k: int, any_drawn: bool) -> np.ndarray:
+    """The same chance for 1..k draws, one row for each number; floats, as they divide faster."""
+    n, marked, i = n.astype(float), marked.astype(float), np.arange(k, dtype=float)[:, None]
+    left = np.maximum(n - i, 1)
+    none = np.maximum(n - marked - i, 0) / left
+    for j in range(1, k):  # several times faster than accumulate, which goes number by number
+        none[j] *= none[j - 1]
+    if not any_drawn:
+        return none
+    # The chance that the first marked one comes now, summed: no difference from 1, which would
+    # cost a small value its digits.
+    first = np.minimum(marked / left, 1)
+    first[1:] *= none[:-1]
+    for j in range(1, k):
+        first[j] += first[j - 1]
+    return first
+
+
+def _blocks(tasks: int, k: int) -> Iterator[slice]:
+    """All tasks, as many at a time as a processor's cache holds k numbers of each."""
+    size = max(BLOCK // max(k, 1), 1)
+    return (slice(start, start + size) for start in range(0, tasks, size))
 
 
 def _many(n: np.ndarray, marked: np.ndarray, k: np.ndarray, any_drawn: bool) -> np.ndarray:
@@ -330,9 +337,11 @@ def _many(n: np.ndarray, marked: np.ndarray, k: np.ndarray, any_drawn: bool) -> 
     n, marked, k = n[defined], marked[defined], k[defined]
     terms, other = np.minimum(marked, k), np.maximum(marked, k)
     if not n.size or terms.max() <= SHORT:
-        value = np.full(n.shape, 0.0 if any_drawn else 1.0)
-        for i, running in _running(n, other, int(terms.max(initial=0)), any_drawn):
-            value = np.where(terms == i, running, value)
+        value, most = np.full(n.shape, 0.0 if any_drawn else 1.0), int(terms.max(initial=0))
+        for block in _blocks(len(n), most):
+            rows = _chances(n[block], other[block], most, any_drawn)
+            for i, chance in enumerate(rows, 1):
+                np.copyto(value[block], chance, where=terms[block] == i)
     else:
         distinct, back = np.unique([n, marked, k], axis=1, return_inverse=True)
         single = [_single(int(n), int(m), int(k), any_drawn) for n, m, k in distinct.T]
@@ -363,16 +372,13 @@ def _curve(measure: str, counts: pd.DataFrame | Mapping[str, Any], K: int | None
 
 def _mean_curve(n: np.ndarray, c: np.ndarray, K: int, any_drawn: bool) -> np.ndarray:
     tasks, least, wide = len(n), int(n.min()), int(n.max()) + 1
-    weight = None
+    weight = np.ones(tasks)
     if wide * (wide - least) <= 4 * tasks + 4096:  # few distinct (n, c): compute each once
-        weight = np.bincount(c if least == wide - 1 else (n - least) * wide + c)
-        pairs = np.flatnonzero(weight)
-        weight = weight[pairs]
+        tally = np.bincount(c if least == wide - 1 else (n - least) * wide + c)
+        pairs = np.flatnonzero(tally)
+        weight = tally[pairs].astype(float)
         n, c = least + pairs // wide, pairs % wide
-    total = np.zeros(K)
-    for start in range(0, len(n), BLOCK):
-        block = slice(start, start + BLOCK)
-        marked = c[block] if any_drawn else n[block] - c[block]
-        for i, value in _running(n[block], marked, K, any_drawn):
-            total[i - 1] += value.sum() if weight is None else value @ weight[block]
+    marked, total = c if any_drawn else n - c, np.zeros(K)
+    for block in _blocks(len(n), K):
+        total += _chances(n[block], marked[block], K, any_drawn) @ weight[block]
     return total / tasks
