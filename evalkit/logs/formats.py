@@ -180,7 +180,10 @@ def _content(path: PathLike) -> Content:
     except (*UNREADABLE, ImportError, BadZipFile) as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
     if not text.startswith(("{", "[")) and text:
-        header = next(csv.reader([text]), [])
+        try:
+            header = next(csv.reader([text]), [])
+        except csv.Error as error:  # a line end within it, or a field of a hundred thousand letters
+            raise LogError(f"{path}, line 1: {error}.") from None
         return Content(frozenset(["csv"]), frozenset(header))
     return _json(path, text, alone=not rest.strip())
 

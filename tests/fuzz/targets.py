@@ -144,11 +144,22 @@ def inspect_archives(draw: st.DrawFn) -> bytes:
     return edited(made.getvalue(), draw, most=1)
 
 
+@st.composite
+def archives(draw: st.DrawFn) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("header.json", "{}")
+    data = bytearray(edited(made.getvalue(), draw))
+    for at in draw(st.lists(st.integers(0, len(data)), max_size=3)):
+        data[at : at + 1] = bytes([draw(st.integers(0, 255))])
+    return bytes(data)
+
+
 LOG_TARGETS = {
     f"logs: {name}": file_target(read_log(name), inputs, LogError) for name, inputs in LOGS.items()
 }
 LOG_TARGETS["logs: format by content"] = file_target(
-    format_of, st.one_of(*LOGS.values()), LogError, share=20
+    format_of, st.one_of(*LOGS.values(), archives()), LogError, share=20
 )
 LOG_TARGETS["logs: streams"] = file_target(
     stream, json_files([test_tables.ROWS], lines=True), LogError, name="log.jsonl"

@@ -149,3 +149,9 @@ def test_published_files_are_known() -> None:
 def test_the_malformed_file_is_refused_by_its_reader() -> None:
     with pytest.raises(LogError, match="FIRST_malformed.*simulation 0, task_id: is missing"):
         read_trials(RAW / "tau2_toolorchestra_airline_FIRST_malformed.json.gz")
+
+
+@pytest.mark.parametrize("content", ['task,trial\r"\na,0\n', "x" * 200_000 + ",success\n"])
+def test_a_header_that_csv_cannot_have_is_one_error(tmp_path: Path, content: str) -> None:
+    with pytest.raises(LogError, match="log, line 1: "):
+        format_of(written(tmp_path, content))
