@@ -71,6 +71,7 @@ def test_strays_do_damage_and_no_set_of_them_cancels_out(scenario: Scenario, see
             return {place for place in found if not place.endswith("updated_at")}
 
         calls = [stray.call for stray in scenario.strays]
+        assert grade(before, end_state(world, *calls), scenario.task).credit == 0
         alone = {str(call): places(call) for call in calls}
         assert all(alone.values())
         for some in (*combinations(calls, 2), calls):
