@@ -14,7 +14,14 @@ from evalkit.tasks import Created, Task
 
 # --- 05.a ---------------------------------------------------------------------------------
 
-RIGHT = "Your grader fails an agent that did exactly the job."
+RIGHT = (
+    "Your grader fails an agent that did exactly the job. If you state the refund as a `Created` row: "
+    "which of its columns may hold anything?"
+)
+NO_VERDICT = (
+    "Your grader returns a text or a `Task`, and Python takes either for true, the text `'fail'` too. "
+    "Return True or False."
+)
 ANY_ID = (
     "Your grader fails an agent whose refund got number 7. The database gives the number, and the "
     "task does not care."
@@ -74,7 +81,10 @@ def _damaged() -> list[tuple[State, str]]:
 
 def check_a(closed: Callable[[State, State], Any]) -> str | None:
     """What an audit of the learner's grader finds."""
-    if not closed(copy.deepcopy(SHOP), _done()):
+    verdict = closed(copy.deepcopy(SHOP), _done())
+    if isinstance(verdict, str | Task):
+        return NO_VERDICT
+    if not verdict:
         return RIGHT
     if not closed(copy.deepcopy(SHOP), _done(7)):
         return ANY_ID
@@ -163,12 +173,16 @@ SKIPPED = "A needed test that was skipped has not passed. The patch is not resol
 ABSENT = "A needed test that the log does not name has not passed. The patch is not resolved."
 EMPTY = "Nothing was needed, so nothing was tested. That is no success: it is not evaluated."
 HID_A_FAILURE = "The command succeeded although the log names a failure. They disagree: no verdict."
+KEYS = (
+    "A needed test failed: not resolved. (`'FAILED' in log` asks for a test of that name; the outcomes "
+    "are `log.values()`.)"
+)
 NAMES = "Return one of the three texts: `resolved`, `not resolved` or `not evaluated`."
 VERDICTS = ("resolved", "not resolved", "not evaluated")
 
 LOGS: tuple[tuple[tuple[str, ...], dict[str, str], int, str, str], ...] = (
     (("a",), {"a": "PASSED", "b": "PASSED"}, 0, "resolved", "A patch that passes all is resolved."),
-    (("a",), {"a": "FAILED"}, 1, "not resolved", "A needed test failed: not resolved."),
+    (("a",), {"a": "FAILED"}, 1, "not resolved", KEYS),
     (("a", "b"), {"a": "SKIPPED", "b": "PASSED"}, 0, "not resolved", SKIPPED),
     (("a", "b"), {"b": "PASSED"}, 0, "not resolved", ABSENT),
     ((), {}, 0, "not evaluated", EMPTY),
@@ -199,8 +213,17 @@ ASSUMED = (
     "That takes for granted that the agent passes every task that doing nothing passes. It may have "
     "done harm there. How well could it have done on the others then?"
 )
+ENDS = "Your two ends are right, in the other order. The lowest comes first, then the highest."
 CLIP = "A success rate lies between 0 and 1. One of yours does not."
 FLOORS = ((0.40, 0.25), (0.2, 0.5), (0.9, 0.25), (0.07, 0.0), (0.5, 0.5))
+
+
+def _off(overall: float, floor: float, end: str) -> str:
+    """Which end is wrong, and where to look."""
+    return (
+        f"For {overall:.0%} overall and {floor:.0%} by doing nothing, the {end} rate is not right. Did "
+        "you divide by the share of the other tasks, and leave it unrounded?"
+    )
 
 
 def check_d(acting_range: Callable[[float, float], Any]) -> str | None:
@@ -211,16 +234,18 @@ def check_d(acting_range: Callable[[float, float], Any]) -> str | None:
             return "Return two numbers: the lowest and the highest success rate."
         low, high = answer
         best = min(1.0, overall / (1 - floor))
-        worst = (overall - floor) / (1 - floor)
-        if math.isclose(low, max(0.0, worst)) and math.isclose(high, best):
+        worst = max(0.0, (overall - floor) / (1 - floor))
+        if math.isclose(low, worst) and math.isclose(high, best):
             continue
+        if math.isclose(high, worst) and math.isclose(low, best):
+            return ENDS
         if not (0 <= low <= 1 and 0 <= high <= 1):
             return CLIP
         if math.isclose(low, overall - floor):
             return SHARE
-        if math.isclose(high, max(0.0, worst)) and not math.isclose(best, worst):
+        if math.isclose(high, worst):
             return ASSUMED
-        return f"For {overall:.0%} overall and {floor:.0%} by doing nothing, an end is not right."
+        return _off(overall, floor, "highest" if math.isclose(low, worst) else "lowest")
     return None
 
 
@@ -289,6 +314,27 @@ def closed(before, after):
     paid = any(r["order"] == "W1" and r["amount"] == 42 for r in after["refunds"].values())
     return paid and after["orders"]["W1"]["status"] == "cancelled\"""",
                 OTHER_ORDER,
+            ),
+            Wrong(
+                """\
+def closed(before, after):
+    refund = Created("refunds", order="W1", amount=42)
+    return grade(before, after, Task({"orders/W1/status": "cancelled"}, created=[refund])).passed""",
+                RIGHT,
+            ),
+            Wrong(
+                """\
+def closed(before, after):
+    refund = Created("refunds", order="W1", amount=42, free=["id"])
+    return grade(before, after, Task({"orders/W1/status": "cancelled"}, created=[refund])).status""",
+                NO_VERDICT,
+            ),
+            Wrong(
+                """\
+def closed(before, after):
+    refund = Created("refunds", order="W1", amount=42, free=["id"])
+    return Task({"orders/W1/status": "cancelled"}, created=[refund])""",
+                NO_VERDICT,
             ),
             Wrong(
                 """\
@@ -488,6 +534,15 @@ def patch_verdict(needed, log, exit_code):
     return "resolved" if passed else "not resolved\"""",
                 HID_A_FAILURE,
             ),
+            Wrong(
+                """\
+def patch_verdict(needed, log, exit_code):
+    if not needed or ("FAILED" in log) != (exit_code != 0):
+        return "not evaluated"
+    passed = all(log.get(test) == "PASSED" for test in needed)
+    return "resolved" if passed else "not resolved\"""",
+                KEYS,
+            ),
         ),
         check=check_c,
     ),
@@ -533,6 +588,26 @@ def acting_range(overall, floor):
 def acting_range(overall, floor):
     return (overall - floor) / (1 - floor), overall / (1 - floor)""",
                 CLIP,
+            ),
+            Wrong(
+                """\
+def acting_range(overall, floor):
+    rest = 1 - floor
+    return min(1, overall / rest), max(0, (overall - floor) / rest)""",
+                ENDS,
+            ),
+            Wrong(
+                """\
+def acting_range(overall, floor):
+    rest = 1 - floor
+    return max(0, (overall - floor) / rest), round(min(1, overall / rest), 2)""",
+                _off(0.40, 0.25, "highest"),
+            ),
+            Wrong(
+                """\
+def acting_range(overall, floor):
+    return max(0, (overall - floor) / overall), min(1, overall / (1 - floor))""",
+                _off(0.40, 0.25, "lowest"),
             ),
         ),
         check=check_d,

@@ -24,8 +24,8 @@ OVER_VALID = (
 )
 TURNED = "Your lower end is above the upper end."
 ZERO_OF_NOTHING = (
-    "Without a single valid trial you give a value of 0. That reads as a failure, and nothing was "
-    "seen to fail."
+    "Without a single valid trial there is no value: return `None`. A 0 would read as a failure, and "
+    "nothing was seen to fail."
 )
 ONE_OF_NOTHING = "Without a single valid trial you give a value of 1. That reads as a success, and none was seen."
 OFF_BRACKET = (
@@ -161,6 +161,8 @@ NOT_RUN = "You make no attempt at all. Call `run(0)` for the first one."
 SAME_NUMBER = (
     "You run the same attempt number again. Its seed is the same, and so is what happens. Count up."
 )
+FROM_ONE = "You begin with another attempt than the first, which has number 0."
+NO_LIST = "Here your function returns nothing. Return the list, even where the retries run out."
 NOT_ALL = "Return what every attempt ended with, in order. One that is not in the log is lost."
 
 SCRIPTS: tuple[tuple[tuple[str, ...], int, int], ...] = (
@@ -212,8 +214,12 @@ def check_d(attempts: Callable[[Callable[[int], str], int], Any]) -> str | None:
             return SAME_NUMBER if len(set(numbers)) < len(numbers) else NO_LIMIT
         if not numbers:
             return NOT_RUN
+        if numbers[0] != 0:
+            return FROM_ONE
         if message := _misdone(script, retries, right, numbers):
             return message
+        if found is None:
+            return NO_LIST
         if not isinstance(found, Sequence) or list(found) != list(script[:right]):
             return NOT_ALL
     return None
@@ -224,6 +230,7 @@ PER_ATTEMPT = (
     "pass^1: you divide by attempts. Only failures had a second one, so the hard tasks count twice."
 )
 FIRST_TRIES = "pass^1: take the share of the tasks that passed at their first try."
+AS_A_SHARE = "pass^1: these are the right tasks. Write a share, rounded to three decimals."
 NAMES = "59 of 72: write 'pass^1', 'pass@2' or 'pass^2'."
 NOT_ONE = "59 of 72: it had more tries than one. What do several tries promise, if one is enough?"
 NOT_EVERY = "59 of 72: that would ask for both of two tries to pass. Look at when it stops."
@@ -239,7 +246,8 @@ def check_e(answers: Any) -> str | None:
         if abs(value - wrong) < 0.0006:
             return message
     if abs(value - 56 / 72) >= 0.0006:
-        return FIRST_TRIES
+        near = min(abs(value - 56 / 72), abs(value / 100 - 56 / 72)) < 0.005
+        return AS_A_SHARE if near else FIRST_TRIES
     name = str(answers["59 of 72"]).replace(" ", "")
     return {"pass@2": None, "pass^1": NOT_ONE, "pass^2": NOT_EVERY}.get(name, NAMES)
 
@@ -252,6 +260,8 @@ STRAIGHT = (
 NO_RETRIES = "You leave the retries out. A trial is lost only if every one of its attempts is."
 ONE_ATTEMPT_SHORT = "r retries are r + 1 attempts: the first one counts too."
 RATE_OF_SAVED = "That is the share of attempts that must go well. The flake rate is the rest."
+POWER_OF_K = "You take the k-th power of `keep`. It is one trial's share, to the k-th power, that must be `keep`."
+POWER_OF_R = "You raise the share that is lost to the number of attempts. It is the flake rate whose power it is."
 OFF_LIMIT = "Write what is kept as a formula in f, k and the retries, set it equal to keep, solve."
 
 LIMITS = ((8, 0.9, 0), (8, 0.66, 2), (1, 0.95, 1), (8, 0.99, 3), (16, 0.9, 2))
@@ -270,6 +280,8 @@ def check_f(flake_limit: Callable[[int, float, int], Any]) -> str | None:
             (STRAIGHT, ((1 - keep) / k) ** (1 / attempts)),
             (ONE_ATTEMPT_SHORT, lost ** (1 / max(retries, 1))),
             (RATE_OF_SAVED, keep ** (1 / k)),
+            (POWER_OF_K, (1 - keep**k) ** (1 / attempts)),
+            (POWER_OF_R, lost**attempts),
         )
         return next((text for text, x in named if math.isclose(found, x, rel_tol=1e-6)), OFF_LIMIT)
     return None
@@ -548,6 +560,27 @@ def attempts(run, retries):
     return [tag]""",
                 NOT_ALL,
             ),
+            Wrong(
+                """\
+def attempts(run, retries):
+    tags = []
+    for i in range(1, retries + 2):
+        tags.append(run(i))
+        if tags[-1] != "infra":
+            break
+    return tags""",
+                FROM_ONE,
+            ),
+            Wrong(
+                """\
+def attempts(run, retries):
+    tags = []
+    for i in range(retries + 1):
+        tags.append(run(i))
+        if tags[-1] != "infra":
+            return tags""",
+                NO_LIST,
+            ),
         ),
         check=check_d,
     ),
@@ -575,6 +608,8 @@ What is pass^1, to three decimals? And what does 59 of 72 estimate: `"pass^1"`, 
             Wrong('stop_on_pass = {"pass^1": 0.819, "59 of 72": "pass@2"}', BEST_OF_TWO),
             Wrong('stop_on_pass = {"pass^1": 0.670, "59 of 72": "pass@2"}', PER_ATTEMPT),
             Wrong('stop_on_pass = {"pass^1": 0.5, "59 of 72": "pass@2"}', FIRST_TRIES),
+            Wrong('stop_on_pass = {"pass^1": 77.8, "59 of 72": "pass@2"}', AS_A_SHARE),
+            Wrong('stop_on_pass = {"pass^1": 0.777, "59 of 72": "pass@2"}', AS_A_SHARE),
             Wrong('stop_on_pass = {"pass^1": 0.778, "59 of 72": "pass^1"}', NOT_ONE),
             Wrong('stop_on_pass = {"pass^1": 0.778, "59 of 72": "pass^2"}', NOT_EVERY),
         ),
@@ -633,6 +668,18 @@ def flake_limit(k, keep, retries):
 def flake_limit(k, keep, retries):
     return keep ** (1 / k)""",
                 RATE_OF_SAVED,
+            ),
+            Wrong(
+                """\
+def flake_limit(k, keep, retries):
+    return (1 - keep**k) ** (1 / (retries + 1))""",
+                POWER_OF_K,
+            ),
+            Wrong(
+                """\
+def flake_limit(k, keep, retries):
+    return (1 - keep ** (1 / k)) ** (retries + 1)""",
+                POWER_OF_R,
             ),
             Wrong(
                 """\

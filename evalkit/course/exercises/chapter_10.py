@@ -25,6 +25,8 @@ SURVIVAL = (
     "You treat an episode that stopped without success as if it would have gone on like the others. "
     "It has failed."
 )
+BRACKETS = "`&` binds tighter than `<=`: put the comparison in brackets."
+A_COUNT = "That is a count of episodes. The share of them is wanted."
 NOT_THE_SHARE = "That is not the share of all episodes that succeeded with at most the budget."
 
 # The first tells every known mistake apart from every other.
@@ -58,6 +60,8 @@ def check_a(within_budget: Callable[[np.ndarray, np.ndarray, int], Any]) -> str 
             (ENDED, in_time.mean()),
             (NO_BUDGET, success.mean()),
             (SURVIVAL, _survival(steps, success, budget)),
+            (BRACKETS, ((success & steps) <= budget).mean()),
+            (A_COUNT, (success & in_time).sum()),
         )
         return next((text for text, value in known if np.isclose(found, value)), NOT_THE_SHARE)
     return None
@@ -175,7 +179,10 @@ HULL = (
     "You also drop agents that only a mixture of two others beats. Here it takes one other agent to "
     "beat one."
 )
-RATIO = "Success per dollar is one order among many. The dearest agent may be unbeaten, too."
+RATIO = (
+    "You keep only the cheapest, or the one with most success per dollar. A dearer agent that succeeds "
+    "more often is unbeaten, too."
+)
 TIES_KEPT = (
     "You keep an agent although another costs the same and succeeds more often, or succeeds as often "
     "and costs less. Better in one and equal in the other is enough."
@@ -188,7 +195,7 @@ NOT_UNBEATEN = "That is not the list of agents that no other beats."
 FIELD: dict[str, tuple[float, float]] = {
     "a": (1.0, 0.5),
     "b": (2.0, 0.52),
-    "c": (2.0, 0.5),
+    "c": (2.0, 0.51),
     "d": (3.0, 0.52),
     "e": (4.0, 0.7),
     "f": (4.0, 0.7),
@@ -203,6 +210,8 @@ def check_e(unbeaten: Callable[[dict[str, tuple[float, float]]], Any]) -> str | 
         frozenset("aef"): HULL,
         frozenset("a"): RATIO,
         frozenset("abcdef"): TIES_KEPT,
+        frozenset("abcef"): TIES_KEPT,
+        frozenset("abdef"): TIES_KEPT,
         frozenset("abe"): TWINS_LOST,
         frozenset("ab"): TWINS_LOST,
         frozenset(): BEATS_ITSELF,
@@ -290,6 +299,18 @@ def within_budget(steps, success, budget):
 def within_budget(steps, success, budget):
     return (~success & (steps <= budget)).mean()""",
                 NOT_THE_SHARE,
+            ),
+            Wrong(
+                """\
+def within_budget(steps, success, budget):
+    return (success & steps <= budget).mean()""",
+                BRACKETS,
+            ),
+            Wrong(
+                """\
+def within_budget(steps, success, budget):
+    return (success & (steps <= budget)).sum()""",
+                A_COUNT,
             ),
         ),
         check=check_a,
@@ -504,6 +525,20 @@ def unbeaten(agents):
 def unbeaten(agents):
     pairs = agents.values()
     return [n for n, q in agents.items() if not any(p[0] < q[0] and p[1] > q[1] for p in pairs)]""",
+                TIES_KEPT,
+            ),
+            Wrong(
+                """\
+def unbeaten(agents):
+    pairs = agents.values()
+    return [n for n, q in agents.items() if not any(p[0] < q[0] and p[1] >= q[1] for p in pairs)]""",
+                TIES_KEPT,
+            ),
+            Wrong(
+                """\
+def unbeaten(agents):
+    pairs = agents.values()
+    return [n for n, q in agents.items() if not any(p[0] <= q[0] and p[1] > q[1] for p in pairs)]""",
                 TIES_KEPT,
             ),
             Wrong(

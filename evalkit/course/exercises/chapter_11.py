@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 from evalkit.course.exercises import Exercise, Wrong
@@ -31,6 +32,15 @@ BEFORE = (
     "You went through the steps that went wrong, and asked about the step *before* each. Begin "
     "with the wrong step, and look at the one after it."
 )
+EVERY_LATER = (
+    "You count every step that comes after a wrong one, however late. Only the one directly after it "
+    "counts."
+)
+MEAN_OF_SHARES = (
+    "You average the shares of the episodes. Put the pairs of all episodes together first: a long "
+    "episode has more to say than a short one."
+)
+AROUND = "`steps[-1]` is the last step of an episode. Before its first step there is none."
 NOTHING_KNOWN = (
     "In this log no step follows a wrong one. That says nothing about clusters, neither nought "
     "nor one: return `None`."
@@ -50,21 +60,29 @@ def _share(parts: list[bool]) -> float:
     return sum(parts) / len(parts)
 
 
-def _known(log: Log) -> dict[str, float]:
+def _known(log: Log) -> list[tuple[str, float]]:
     """What each way of counting gives; the right one has an empty name."""
+    each = [[not b for a, b in pairwise(steps) if not a] for steps in log]
     pairs = [pair for steps in log for pair in pairwise(steps)]
     row = [step for steps in log for step in steps]
     both = sum(not a and not b for a, b in pairs)
-    return {
-        "": _share([not b for a, b in pairs if not a]),
-        RATE: _share([not step for step in row]),
-        JOINT: both / len(pairs),
-        LAST: both / row.count(False),
-        ACROSS: _share([not b for a, b in pairwise(row) if not a]),
-        TURNED: _share([not b for a, b in pairs if a]),
-        RIGHT_SHARE: _share([b for a, b in pairs if not a]),
-        BEFORE: _share([not a for a, b in pairs if not b]),
-    }
+    return [
+        ("", _share([not b for a, b in pairs if not a])),
+        (RATE, _share([not step for step in row])),
+        (JOINT, both / len(pairs)),
+        (LAST, both / row.count(False)),
+        (ACROSS, _share([not b for a, b in pairwise(row) if not a])),
+        (TURNED, _share([not b for a, b in pairs if a])),
+        (RIGHT_SHARE, _share([b for a, b in pairs if not a])),
+        (BEFORE, _share([not a for a, b in pairs if not b])),
+        (EVERY_LATER, _share([not b for s in log for i, b in enumerate(s) if not all(s[:i])])),
+        (
+            EVERY_LATER,
+            _share([not b for s in log for i, a in enumerate(s) if not a for b in s[i + 1 :]]),
+        ),
+        (MEAN_OF_SHARES, fmean(_share(steps) for steps in each if steps)),
+        (AROUND, _share([not b for s in log for i, b in enumerate(s) if not s[i - 1]])),
+    ]
 
 
 def check_a(wrong_after_wrong: Callable[[Log], Any]) -> str | None:
@@ -72,11 +90,11 @@ def check_a(wrong_after_wrong: Callable[[Log], Any]) -> str | None:
     found = [wrong_after_wrong([list(steps) for steps in log]) for log in LOGS]
     if any(value is None for value in found):
         return A_NUMBER
-    known = [_known(log) for log in LOGS]
+    first, second = map(_known, LOGS)
     fits = [
         message
-        for message in known[0]
-        if all(math.isclose(x, y[message]) for x, y in zip(found, known, strict=True))
+        for (message, x), (_, y) in zip(first, second, strict=True)
+        if math.isclose(found[0], x) and math.isclose(found[1], y)
     ]
     if fits != [""]:
         return fits[0] if fits else OTHER_RATE
@@ -235,6 +253,42 @@ def wrong_after_wrong(episodes):
     before = [a for steps in episodes for a, b in zip(steps, steps[1:]) if not b]
     return before.count(False) / len(before) if before else None""",
                 BEFORE,
+            ),
+            Wrong(
+                """\
+def wrong_after_wrong(episodes):
+    after = [b for steps in episodes for i, b in enumerate(steps) if not all(steps[:i])]
+    return after.count(False) / len(after) if after else None""",
+                EVERY_LATER,
+            ),
+            Wrong(
+                """\
+def wrong_after_wrong(episodes):
+    after = []
+    for steps in episodes:
+        for i, step in enumerate(steps):
+            if not step:
+                after += steps[i + 1 :]
+    return after.count(False) / len(after) if after else None""",
+                EVERY_LATER,
+            ),
+            Wrong(
+                """\
+def wrong_after_wrong(episodes):
+    shares = []
+    for steps in episodes:
+        after = [b for a, b in zip(steps, steps[1:]) if not a]
+        if after:
+            shares.append(after.count(False) / len(after))
+    return sum(shares) / len(shares) if shares else None""",
+                MEAN_OF_SHARES,
+            ),
+            Wrong(
+                """\
+def wrong_after_wrong(episodes):
+    after = [steps[i] for steps in episodes for i in range(len(steps)) if not steps[i - 1]]
+    return after.count(False) / len(after) if after else None""",
+                AROUND,
             ),
             Wrong(
                 """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,12 +17,13 @@ ALL_ALIKE = (
 )
 TURNED = "Your list is the other way round: first the tasks that never succeeded."
 CUT = "You cut the digits off. The printed numbers were rounded, so go to the nearest whole number."
+DOUBLED = "You rounded before you doubled. Double first: half a task is no rounding error."
 NOT_COUNTS = "Tasks are counted: each of the three must be a whole number."
 NOT_ALL = "Your three numbers do not add up to the tasks."
 NOT_THESE = "These counts do not give the two printed numbers back."
 
 # Tasks that succeeded 0, 1 and 2 times of two.
-SUITES = ((10, 18, 22), (30, 25, 59), (61, 20, 16), (0, 1, 49))
+SUITES = ((10, 18, 22), (61, 20, 16), (30, 25, 59), (0, 1, 49))
 
 
 def _spread(p: float, tasks: int) -> list[float]:
@@ -37,6 +39,8 @@ def _misread(found: Sequence[Any], suite: Sequence[int], p1: float, p2: float) -
         return TURNED
     if near == [round(number) for number in _spread(p1, tasks)]:
         return ALL_ALIKE
+    if near[2] == suite[2] and near[1] == 2 * round(tasks * p1 - suite[2]) != suite[1]:
+        return DOUBLED
     if near[2] == int(tasks * p2) < suite[2] or near[1] == int(2 * tasks * (p1 - p2)) < suite[1]:
         return CUT
     return NOT_ALL if sum(near) != tasks else NOT_THESE
@@ -72,6 +76,10 @@ BENT = "You have the second law the other way round: it is the later drop that m
 NO_POWERS = (
     "You want each number to be a power of the first. That holds only if all tasks are alike."
 )
+NEGATED = "You return True where a law is broken. It is the other way round."
+ALL_REFUSED = (
+    "You refuse every curve. Do you start from 1? And is a drop positive where the curve falls?"
+)
 NOT_SO = "You refuse a curve that keeps both laws."
 
 CURVES: tuple[tuple[tuple[float, ...], str | None], ...] = (
@@ -89,12 +97,16 @@ CURVES: tuple[tuple[tuple[float, ...], str | None], ...] = (
 def check_b(possible: Callable[[list[float]], Any]) -> str | None:
     """Which law of a curve of pass^k a function overlooks, or adds."""
     answers = [bool(possible(list(curve))) for curve, _ in CURVES]
+    if not any(answers):
+        return ALL_REFUSED
+    keeps = [message in (TOO_EVEN, NOISE, None) for _, message in CURVES]
+    if not any(map(operator.eq, answers, keeps)):
+        return NEGATED
     published = [c for c, _ in CURVES].index((0.42, 0.273, 0.22, 0.2))
     if not answers[published]:
         return BENT if answers[2] else NO_POWERS
-    for (_curve, message), allowed in zip(CURVES, answers, strict=True):
-        refused = message in (TOO_EVEN, NOISE, None)
-        if allowed != refused:
+    for (_curve, message), allowed, right in zip(CURVES, answers, keeps, strict=True):
+        if allowed != right:
             return message or NOT_SO
     return None
 
@@ -219,6 +231,14 @@ def tasks_by_successes(pass_1, pass_2, tasks):
             Wrong(
                 """\
 def tasks_by_successes(pass_1, pass_2, tasks):
+    both = round(tasks * pass_2)
+    one = 2 * round(tasks * pass_1 - tasks * pass_2)
+    return [tasks - one - both, one, both]""",
+                DOUBLED,
+            ),
+            Wrong(
+                """\
+def tasks_by_successes(pass_1, pass_2, tasks):
     both = tasks * pass_2
     one = 2 * (tasks * pass_1 - both)
     return [tasks - one - both, one, both]""",
@@ -311,6 +331,22 @@ def possible(curve):
 def possible(curve):
     return all(abs(p - curve[0] ** k) < 0.01 for k, p in enumerate(curve, 1))""",
                 NO_POWERS,
+            ),
+            Wrong(
+                """\
+def possible(curve):
+    drops = [a - b for a, b in zip([0, *curve], curve)]
+    falls = all(d >= -1e-9 for d in drops)
+    return falls and all(b <= a + 1e-9 for a, b in zip(drops, drops[1:]))""",
+                ALL_REFUSED,
+            ),
+            Wrong(
+                """\
+def possible(curve):
+    drops = [a - b for a, b in zip([1, *curve], curve)]
+    rises = any(d < -1e-9 for d in drops)
+    return rises or any(b > a + 1e-9 for a, b in zip(drops, drops[1:]))""",
+                NEGATED,
             ),
         ),
         check=check_b,

@@ -21,7 +21,7 @@ UNSURE = "The job is done, and you do not claim it. Return `True` when the refun
 BOASTS = "You claim success although nothing was refunded. Is the answer of the tool a refund?"
 WHOLE = (
     "You ask for the order's total. Something was paid back before, so the store refuses, and you "
-    "stop there."
+    "stop there. (If you read the refunds: did you start at number 1?)"
 )
 FITTED = (
     "That fits one order of the chapter. Other orders have other totals, and other refunds before."
@@ -35,6 +35,7 @@ PROBES = (
 FORBIDDEN = "You used a tool that can do anything. Refund with the tool for refunds."
 NOTHING = "No refund was tried. A refusal that your policy lets through ends the episode."
 MORE = "More has changed than the refund that was asked for."
+SECOND = "Your second amount is not what was left. The refusal names several numbers."
 NOT_REFUNDED = "The amount is not what was left of the order."
 
 
@@ -88,6 +89,8 @@ def _wrong_refund(episode: Episode, made: Scenario) -> str | None:
         return None if episode.claim else UNSURE
     if not tries:
         return BOASTS if episode.claim else NOTHING
+    if len(tries) == 2 and not episode.verdict.credit:
+        return SECOND
     right = made.edits[0].right.arguments
     totals = {"W1002": 3900, "W1005": 6000, "W1003": 5600}
     if tries[-1] == totals[right["order_id"]] > right["amount_cents"]:
@@ -102,6 +105,13 @@ def _wrong_refund(episode: Episode, made: Scenario) -> str | None:
 TOOL_ONLY = (
     "You compare the tools and not the arguments. To read another record after a refusal is no "
     "repetition."
+)
+ARGUMENTS_ONLY = (
+    "You compare the arguments and not the tools. Another tool may be given the same arguments."
+)
+LATEST_ONLY = (
+    "You look at the latest call of its kind only. That it went well once does not lift the rule: the "
+    "call was refused before."
 )
 KEPT_TOO = "You report a call that was made before and went well. Only what was refused must not be tried again."
 NEXT_ONLY = "You look at the call before only. The same call may come back a few steps later."
@@ -142,9 +152,15 @@ REFUSED: tuple[list[Action], ...] = (
         ("read", {"id": 2}, True),
         ("read", {"id": 2}, True),
     ),
+    _calls(
+        ("cancel", {"order": "W1"}, False),
+        ("show", {"order": "W1"}, True),
+        ("cancel", {"order": "W1"}, True),
+        ("cancel", {"order": "W1"}, True),
+    ),
     [],
 )
-RIGHT: tuple[list[int], ...] = ([4, 7], [], [3], [])
+RIGHT: tuple[list[int], ...] = ([4, 7], [], [3], [2, 3], [])
 
 
 def check_b(tried_again: Callable[[list[Action]], Any]) -> str | None:
@@ -176,6 +192,10 @@ MISTAKES: dict[str, Callable[[list[Action], int], bool]] = {
     ),
     EVERY_REFUSAL: lambda t, i: bool(t[i].error),
     TRUE_IS_1: lambda t, i: any(a.error and _equal(a, t[i]) for a in t[:i]),
+    ARGUMENTS_ONLY: lambda t, i: any(a.error and a.arguments == t[i].arguments for a in t[:i]),
+    LATEST_ONLY: lambda t, i: next(
+        (bool(a.error) for a in reversed(t[:i]) if _equal(a, t[i])), False
+    ),
 }
 
 USERS = {
@@ -402,6 +422,19 @@ def refund_the_rest(call, instruction, rng):
                 """\
 def refund_the_rest(call, instruction, rng):
     order = re.search(r"W\\d+", instruction)[0]
+    total = call("read", table="orders", id=order)["total_cents"]
+    try:
+        call("issue_refund", order_id=order, amount_cents=total)
+    except ToolError as refusal:
+        left = int(re.search(r"(\\d+)", str(refusal))[1])
+        call("issue_refund", order_id=order, amount_cents=left)
+    return True""",
+                SECOND,
+            ),
+            Wrong(
+                """\
+def refund_the_rest(call, instruction, rng):
+    order = re.search(r"W\\d+", instruction)[0]
     owner = call("read", table="orders", id=order)["customer_id"]
     call("add_note", customer_id=owner, text="Refunding the rest.")
     try:
@@ -525,6 +558,30 @@ def tried_again(trajectory):
         if any(a.error and (a.tool, a.arguments) == (b.tool, b.arguments) for a in trajectory[:i])
     ]""",
                 TRUE_IS_1,
+            ),
+            Wrong(
+                """\
+def tried_again(trajectory):
+    from evalkit.values import same
+
+    return [
+        i for i, b in enumerate(trajectory)
+        if any(a.error and same(a.arguments, b.arguments) for a in trajectory[:i])
+    ]""",
+                ARGUMENTS_ONLY,
+            ),
+            Wrong(
+                """\
+def tried_again(trajectory):
+    from evalkit.values import same
+
+    found = []
+    for i, b in enumerate(trajectory):
+        alike = [a for a in trajectory[:i] if a.tool == b.tool and same(a.arguments, b.arguments)]
+        if alike and alike[-1].error:
+            found.append(i)
+    return found""",
+                LATEST_ONLY,
             ),
             Wrong(
                 """\
