@@ -264,8 +264,6 @@ def test_a_chapter_runs_without_sockets_threads_and_processes(
     assert told[name]["error"] is None
 
 
-# Until the first cell asks for "evalkit[course]" and that leaves JupyterLab out in a browser.
-@pytest.mark.xfail(strict=True, reason="the first cell installs the toolkit without the course")
 def test_the_first_cell_asks_for_all_that_the_course_needs(told: dict[str, Any]) -> None:
     assert {name: told[name]["installed"] for name in NAMES} == {
         name: ["evalkit[course]"] for name in NAMES
