@@ -177,7 +177,7 @@ def _content(path: PathLike) -> Content:
             with ZipFile(path) as packed:
                 return Content(frozenset(["zip"]), frozenset(packed.namelist()))
         text = first.decode("utf-8-sig").strip()
-    except (*UNREADABLE, ImportError, BadZipFile) as error:
+    except (*UNREADABLE, ImportError, BadZipFile, NotImplementedError, ValueError) as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
     if not text.startswith(("{", "[")) and text:
         try:

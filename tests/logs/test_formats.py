@@ -6,6 +6,7 @@ from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -155,3 +156,12 @@ def test_the_malformed_file_is_refused_by_its_reader() -> None:
 def test_a_header_that_csv_cannot_have_is_one_error(tmp_path: Path, content: str) -> None:
     with pytest.raises(LogError, match="log, line 1: "):
         format_of(written(tmp_path, content))
+
+
+def test_an_archive_of_a_kind_that_nobody_has_yet_is_one_error(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "log", "w") as archive:
+        archive.writestr("header.json", "{}")
+    data = bytearray((tmp_path / "log").read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 123  # the version that is needed to unpack it
+    with pytest.raises(LogError, match="log: cannot be read"):
+        format_of(written(tmp_path, bytes(data)))
