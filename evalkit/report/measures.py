@@ -203,9 +203,13 @@ def _credit(run: Run) -> Found:
     means = known.groupby(valid["task"]).mean()
     value, low, high = _mean(means, run.level)
     data = {"value": value, "low": low, "high": high, "known": len(known), "of": len(valid)}
-    text = run.rate(low, value, high) + forms
-    text += f"; known of {len(known)} of {len(valid)} trials" * (len(known) < len(valid))
-    return f"{text}, beside full completion, {run.first.value:.1%}", data
+    by_task = valid.loc[known.index, "success"].astype(int).groupby(valid["task"])
+    done = run.share(by_task.sum().tolist(), by_task.size().tolist())  # of the same trials
+    text, same = run.rate(low, value, high) + forms, ""
+    if len(known) < len(valid):
+        text, same = f"{text}; known of {len(known)} of {len(valid)} trials", " of the same"
+    text += f", beside full completion{same}, {in_words(done)}"
+    return text, data | {"completion": {"value": done.value, "low": done.low, "high": done.high}}
 
 
 def _mean(values: pd.Series, level: float) -> tuple[float, float, float]:

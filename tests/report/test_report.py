@@ -172,7 +172,7 @@ def test_partial_credit_never_stands_alone() -> None:
     found = data(card, "partial credit")
     assert found["value"] == pytest.approx(0.5)
     assert found["low"] < 0.5 < found["high"]
-    assert text(card, "partial credit").endswith("beside full completion, 25.0%")
+    assert ", beside full completion, 25.0% (95% interval" in text(card, "partial credit")
 
 
 def test_credit_may_be_below_0_and_a_single_task_has_no_interval() -> None:
@@ -185,6 +185,16 @@ def test_credit_may_be_below_0_and_a_single_task_has_no_interval() -> None:
 def test_credit_that_is_not_known_of_all_trials_says_so() -> None:
     card = report_card(table([1, 0], [1, 1], credit=[1.0, None, float("nan"), 1.0]))
     assert "known of 2 of 4 trials" in text(card, "partial credit")
+
+
+def test_credit_stands_beside_the_completion_of_the_same_trials() -> None:
+    """Some trials have no credit, for nothing could be earned; the pass rate of all is another number."""
+    card = report_card(table([1, 0], [1, 1], [0, 0], credit=[1.0, 0.5, None, 1.0, None, None]))
+    same = estimate({"n": [2, 1], "c": [1, 1]})
+    found = data(card, "partial credit")["completion"]
+    assert found == {"value": same.value, "low": same.low, "high": same.high}
+    assert (card.pass_hat_1.value, same.value) == (0.5, 0.75)
+    assert ", beside full completion of the same, 75.0% (95% int" in text(card, "partial credit")
 
 
 def test_a_rule_that_is_broken_twice_in_a_trial_counts_once() -> None:
