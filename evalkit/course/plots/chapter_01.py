@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evalkit.course.figures import COLOURS, INK, label, legible, new_axes
+from evalkit.course.figures import COLOURS, INK, PAPER, label, legible, new_axes
 from evalkit.course.panels import Panel, View, slider
 from evalkit.simulate import SCENARIO
 from evalkit.simulate.agents import AGGRESSIVE, CAREFUL, Agent
@@ -57,7 +57,9 @@ def _pairs(axes: Axes, careful: Mapping[str, float], aggressive: Mapping[str, fl
         axes.bar(places, heights, width=0.38, color=COLOURS[agent])
         for x, height in zip(places, heights, strict=True):
             label(axes, x, height + 1.5, f"{height:.1f}", fontsize=9, ha="center", va="bottom")
-        axes.text(places[0], 3, NAMES[agent], color="white", rotation=90, ha="center", va="bottom")
+        name, paper = NAMES[agent], {"facecolor": PAPER, "edgecolor": "none", "pad": 1.5}
+        at = {"ha": "center", "va": "bottom", "rotation": 90}
+        label(axes, places[0], 4, name, COLOURS[agent], bbox=paper, **at)
     for i, name in enumerate(GRADERS):
         lead = 100 * (aggressive[name] - careful[name])
         ahead = leader(lead)
