@@ -50,7 +50,7 @@ def test_labels_are_dark_enough_to_read(colour: str) -> None:
 def test_the_colours_too_light_to_stand_alone_are_known() -> None:
     # What is drawn in one of these has a label beside it, or a shape or dashes of its own.
     light = {name for name, c in COLOURS.items() if 1.05 / (luminance(c) + 0.05) < 3}
-    assert light == {"pass_at", "note", "infra"}
+    assert light == {"note", "infra"}
 
 
 def test_a_figure_has_fixed_pixels_and_alternative_text() -> None:
