@@ -17,7 +17,7 @@
 # - get from its log to a report card, and fill in each line of the design checklist;
 # - point the same tools at your own database and your own logs.
 #
-# *Reading: 50 minutes. Exercises: 50 minutes; capstone: 90. Needs: chapters 04, 05, 07 and 09.*
+# *Reading: 55 minutes. Exercises: 50 minutes; capstone: 90. Needs: chapters 04, 05, 07 and 09.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -230,7 +230,8 @@ captioned(
 
 # %% [markdown]
 # Two kinds of failure are mixed in one number. On some tickets Hasty is wrong every time: that is a
-# gap, and it can be found with one trial. On others it slips now and then: that takes trials.
+# gap. On others it slips now and then. One trial may show a failure; which of the two it is, only
+# several show.
 #
 # ## Before you believe it: the grader
 #
@@ -270,8 +271,9 @@ places.value_counts().rename_axis("where").rename("let through").to_frame()
 
 
 # %% [markdown]
-# These are the places that the tasks leave open: the store's own log, the times of a change, and the
-# key and time of a new row. Read such a list for your own tasks, and ask of each line: would I mind?
+# These are places that the tasks leave open: the store's own log, and the key and time of a new row.
+# (The time of a change is open too; so small a sample has not hit it.) Read such a list for your own
+# tasks, and ask of each line: would I mind?
 #
 # ## What it takes to score nothing
 #
@@ -337,7 +339,7 @@ rules
 # Inject a fault and watch (chapter 06). Now each episode loses one write: the service answers "done" and
 # keeps nothing. The reference never looks, so its failures show where a write was lost.
 #
-# > **Predict.** Of the tickets on which a write is lost, on how many does Hasty notice?
+# > **Predict.** Of the tickets on which a write is lost, on how many does Hasty do the job in the end?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -354,10 +356,14 @@ def recovery(policy):
 recovery(hasty)
 
 # %% [markdown]
+# Three of the nine it fails without any fault, as its eight trials have shown. But on the other six, too,
+# the service says "done", and Hasty believes it.
+#
 # ## The report card
 #
-# All of this goes on one page. The log knows most of it: trials, retries, rules, conditions. What a log
-# cannot know is *evidence* that we hand over, with a fingerprint of the state that all tickets start from.
+# All of this goes on one page. The log knows much of it: trials, attempts, broken rules, conditions. It
+# does not know which rules there were, nor how many retries were allowed. What a log cannot know is
+# *evidence* that we hand over, with a fingerprint of the state that all tickets start from.
 
 # %%
 from evalkit.isolation import fingerprint
@@ -379,7 +385,9 @@ card
 # They are about *tickets like these*, and there are ten. More trials would hardly help; more tickets
 # would.
 #
-# Partial credit is higher than the pass rate, so it has the pass rate beside it. Alone it would flatter.
+# Partial credit has beside it the rate at which the same trials did the whole job. (Where there is nothing
+# to do there is nothing to earn, so that ticket is in neither.) Credit is the higher one: alone it would
+# flatter.
 #
 # At the end stands the *design checklist*: fourteen questions that a reader of any evaluation may ask. A
 # line is met where the data show it or somebody says how, and never by default. Two lines are not met.
@@ -645,8 +653,8 @@ _ = main(["report", str(mine), "--planned", "4"])
 # An agent with 40 tasks, and the card that you would write. The line is the truth, which you never see
 # outside of a simulation.
 #
-# **Think about:** which of the three ways makes the card look best? And which line of the checklist
-# gives it away?
+# **Think about:** *When a trial fails* it is tagged and retried, counted as failed, or whatever failed is
+# retried. Which makes the card look best? And which line of the checklist gives it away?
 
 # %%
 plots.card_panel()
@@ -707,6 +715,29 @@ checklist = {
     "baselines": ...,
 }
 check("13.d", checklist)
+
+# %% [markdown]
+# ## Capstone
+#
+# *90 minutes, alone or in pairs.* Bring an agent, or write one, and hand in its report card. Each line
+# of the checklist is met, or explained in a sentence.
+#
+# | step | minutes | what to do | a finished answer holds |
+# | --- | --- | --- | --- |
+# | 1 | 10 | Choose: mend Hasty on your own, wrap an agent of yours, or set `EVALKIT_MODEL_URL`. | a policy that plays one ticket with `play` |
+# | 2 | 15 | Add two tickets of your own, as in `TICKETS["mine"] = tickets.ticket("mine", tickets.cancel("W1006"))` (`from evalkit.simulate import tickets`), or a task on your own database. | for each: the reference passes, doing nothing fails, and you have read what it lets through |
+# | 3 | 10 | Write down two process rules, and why. | rules that the reference keeps |
+# | 4 | 5 | Write down a guess of pass^1 and pass^8. | two numbers |
+# | 5 | 15 | Run 8 trials of each, with faults and tagged retries, to a log. | a log that goes on where it was cut off |
+# | 6 | 10 | Lose one write in each episode, and run again. | how many were made good |
+# | 7 | 10 | Make the card, with all your evidence. | `card.to_html()` in a file |
+# | 8 | 15 | Go through the checklist, line by line. | a reason for each line that is not met |
+#
+# Then compare with a neighbour, by ticket. Three questions to finish:
+#
+# - Which of your two guesses was farther off, and in which direction?
+# - Which line of your checklist would you be asked about first?
+# - What would change if you could afford ten times the trials? And ten times the tickets?
 
 # %% [markdown]
 # ## Questions that are often asked
@@ -777,29 +808,6 @@ check("13.d", checklist)
 # A leaderboard held runs
 # [of 11 tasks beside runs of 23](https://github.com/pinchbench/skill/issues/5). Keep the version and a
 # fingerprint beside each result. ([05](05_audit_your_grader.ipynb), *Environments drift*.)
-
-# %% [markdown]
-# ## Capstone
-#
-# *90 minutes, alone or in pairs.* Bring an agent, or write one, and hand in its report card. Each line
-# of the checklist is met, or explained in a sentence.
-#
-# | step | minutes | what to do | a finished answer holds |
-# | --- | --- | --- | --- |
-# | 1 | 10 | Choose: mend Hasty on your own, wrap an agent of yours, or set `EVALKIT_MODEL_URL`. | a policy that plays one ticket with `play` |
-# | 2 | 15 | Add two tickets of your own, as in `TICKETS["mine"] = tickets.ticket("mine", tickets.cancel("W1006"))` (`from evalkit.simulate import tickets`), or a task on your own database. | for each: the reference passes, doing nothing fails, and you have read what it lets through |
-# | 3 | 10 | Write down two process rules, and why. | rules that the reference keeps |
-# | 4 | 5 | Write down a guess of pass^1 and pass^8. | two numbers |
-# | 5 | 15 | Run 8 trials of each, with faults and tagged retries, to a log. | a log that goes on where it was cut off |
-# | 6 | 10 | Lose one write in each episode, and run again. | how many were made good |
-# | 7 | 10 | Make the card, with all your evidence. | `card.to_html()` in a file |
-# | 8 | 15 | Go through the checklist, line by line. | a reason for each line that is not met |
-#
-# Then compare with a neighbour, by ticket. Three questions to finish:
-#
-# - Which of your two guesses was farther off, and in which direction?
-# - Which line of your checklist would you be asked about first?
-# - What would change if you could afford ten times the trials? And ten times the tickets?
 
 # %% [markdown]
 # ## Key points
