@@ -98,11 +98,24 @@ def choice(description: str, options: Sequence[Any], value: Any = None) -> Any:
     )
 
 
-class SliderNames(anywidget.AnyWidget):
-    """Gives a panel's sliders the names that stand beside them.
+class Accessible(anywidget.AnyWidget):
+    """Gives a panel's sliders the names that stand beside them, and shows which has the focus.
 
     A slider of ipywidgets 8.1 shows its description, and a screen reader is not told that the two
-    belong together. This draws nothing: it waits for the panel's sliders and writes it there.
+    belong together; its focus is a thin ring; a list's arrow is black in the dark theme, too. This
+    draws nothing itself: it waits for the panel's sliders and mends them.
+    """
+
+    _css = """
+    .widget-vbox .noUi-handle:focus-visible {
+      outline: 3px solid var(--jp-ui-font-color1);
+      outline-offset: 2px;
+    }
+    [data-jp-theme-light="false"] .widget-vbox select {
+      background-image: url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
+    viewBox='0 0 18 18'%3E%3Cpath d='M4 7l5 5 5-5' fill='none' stroke='white' \
+    stroke-width='2'/%3E%3C/svg%3E");
+    }
     """
 
     _esm = """
@@ -157,7 +170,7 @@ class Panel(widgets.VBox):
         self.redraw()
         for control in controls.values():
             control.observe(self.redraw, names="value")
-        super().__init__([*controls.values(), self.picture, self.table, SliderNames()])
+        super().__init__([*controls.values(), self.picture, self.table, Accessible()])
 
     def redraw(self, _change: object = None) -> None:
         """Show what the function makes of the controls' present values."""

@@ -75,6 +75,8 @@ def expect_order(shown: Locator, descriptions: list[str]) -> None:
         if not knob.evaluate("knob => knob === document.activeElement"):
             page.keyboard.press("Tab")  # past the slider's own box for a typed value
         expect(knob).to_be_focused()
+        if description != descriptions[0] and knob.get_attribute("role") == "slider":
+            expect(knob).to_have_css("outline-width", "3px")  # and the focus is plain to see
         box = knob.bounding_box()
         assert box is not None
         tops.append(box["y"])

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from evalkit.course.figures import COLOURS, luminance, new_axes
-from evalkit.course.panels import MAKE_LIVE, Panel, SliderNames, View, choice, slider
+from evalkit.course.panels import MAKE_LIVE, Accessible, Panel, View, choice, slider
 
 
 def draw(figure: Figure, r: float, n: int) -> View:
@@ -83,7 +83,7 @@ def test_every_control_has_its_own_description_and_names_its_sliders() -> None:
     descriptions = [control.description for control in live.controls.values()]
     assert len(set(descriptions)) == len(descriptions)
     assert all(control.tooltip == control.description for control in live.controls.values())
-    assert isinstance(live.children[-1], SliderNames)
+    assert isinstance(live.children[-1], Accessible)
     assert list(live.children[: len(descriptions)]) == list(live.controls.values())
 
 
