@@ -196,7 +196,8 @@ def _parquet_rows(path: Path, names: Sequence[str], rows: int) -> _Rows:
             f"{path}: install PyArrow to read Parquet, or open it in an engine."
         ) from None
     try:
-        with parquet.ParquetFile(path) as file:
+        # Without pre_buffer: it keeps the bytes of every row group until the file is closed.
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
             have = file.schema_arrow.names
             if missing := [name for name in names if name not in have]:
                 raise LogError(f"{path}: no column {missing[0]!r}; it has {', '.join(have)}.")
