@@ -17,7 +17,7 @@
 # - tag failures by whose they are, run the right ones again, and report what is missing;
 # - tell what no tag can see: silent faults, a user who words things differently, a cache.
 #
-# *Reading: 50 minutes. Exercises: 45 minutes. Needs: chapters 01 and 07.*
+# *Reading: 55 minutes. Exercises: 43 minutes. Needs: chapters 01 and 07.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -135,7 +135,7 @@ captioned(
 )
 
 # %% [markdown]
-# The middle column does not move. The first one falls, a little for pass^1 and a lot for pass^8. The last
+# *infra failures* does not move. *nothing* falls, a little for pass^1 and a lot for pass^8. *any failure*
 # is not even close: an agent that fails three times in ten comes out as one that hardly ever does.
 
 # %% [markdown]
@@ -179,7 +179,7 @@ print(f"farthest of the {len(off)} simulated values: {off.abs().max():.1f} stand
 # The right retry gives the truth back to every digit shown, and the suites agree with the formulas.
 #
 # What is the wrong retry? Four attempts, one must succeed: that is pass@4. All eight trials must get
-# that far. So the last column is a pass@4, to the eighth power. It hides the very inconsistency that
+# that far. So *any failure* is a pass@4, to the eighth power. It hides the very inconsistency that
 # pass^8 was to show.
 
 # %%
@@ -421,11 +421,11 @@ estimate(counts(trials_table(rows, infra="infra"), planned=1))
 # A public benchmark's code [says 100%](https://github.com/sierra-research/tau2-bench/issues/493) here,
 # and no more. It is 100% *of a quarter*. Three numbers belong together: the value, its coverage (the
 # valid of the planned trials), and the *bracket*: where the value would lie had all the missing failed,
-# or all succeeded.
+# or all succeeded. (One task gives no error, hence `nan`, and an interval of everything.)
 
 # %% [markdown]
 # If flakes strike all tasks alike, there is a better way than a wide bracket: divide by the factor. The
-# very first run had no retries, and an agent whose pass^8 is 1:
+# first flaky run had no retries, and an agent whose pass^8 is 1:
 
 # %%
 from evalkit.infra import corrected_pass_hat_k
@@ -536,8 +536,9 @@ figure = new_figure(height=300)
 plots.draw_wordings(figure, by_details)
 captioned(
     figure,
-    caption=f"One agent, one task: success goes from {by_details['formula'].iloc[0]:.0%} to "
-    f"{by_details['formula'].iloc[-1]:.0%} by what the user happens to say (diamonds: formula).",
+    caption="One agent, one task, and what the user happens to say: by the formula (diamonds) success "
+    f"goes from {by_details['formula'].iloc[0]:.0%} to {by_details['formula'].iloc[-1]:.0%}. "
+    "Bars: what was seen.",
     alt="Rising bars, one for each number of details given, with the formula's diamonds near their tops.",
 )
 
@@ -614,8 +615,9 @@ most = {name: identical_trials(rows)["identical"].map(len).max() for name, rows 
 pd.Series(most, name="most alike trials of a task, of 8")
 
 # %% [markdown]
-# An agent that writes its own sentences is hardly ever alike twice. There, two identical trials are
-# already odd, and eight of eight are a cache, or a seed that did not move.
+# With the words fixed even eight of eight agree, and there is no cache: this agent can do few things. An
+# agent that writes its own sentences is hardly ever alike twice. With it, two identical trials are odd,
+# and eight of eight are most likely a cache, or a seed that did not move.
 
 # %% [markdown]
 # ## Exercises

@@ -17,7 +17,7 @@
 # - compare two agents at an equal budget, and refuse when the logs cannot answer;
 # - place agents by cost and success, and tell which are beaten by something trivial.
 #
-# *Reading: 40 minutes. Exercises: 45 minutes. Needs: chapters 01 and 07, and a little pandas.*
+# *Reading: 40 minutes. Exercises: 44 minutes. Needs: chapters 01 and 07, and a little pandas.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -177,23 +177,15 @@ game
 # The code had moved from 100 steps to 50 after the page was made. In a table of results the same
 # random agent would stand in two places.
 #
-# > **Predict.** Could one divide by the steps, to be fair?
-# >
-# > Your guess (double-click here to write it): ...
-
-# %%
-(game["points of 11"] / game["steps allowed"]).round(3).rename("points a step")
-
-# %% [markdown]
-# Now the order is the other way round, and as wrong. The first points of a game come easily, the last
-# ones do not: success is no straight line through zero. There is no way round the curve.
+# Dividing by the steps turns the order round, and is as wrong. The first points of a game come easily,
+# the last ones do not: success is no straight line through zero. There is no way round the curve.
 
 # %% [markdown]
 # ## Two real agents
 #
 # TheAgentCompany gives agents the work of an office: 175 tasks. Its public results hold the steps of
-# each task. Here are four submissions; one of them lacks two tasks. We count in bands of ten steps,
-# because no licence is stated there and we keep only such counts.
+# each task. Here are four submissions; one of them lacks two tasks. The results state no licence, so we
+# keep only how many tasks fall in each band of ten steps.
 
 # %%
 bands = plots.published("tac_steps.csv")
@@ -219,14 +211,15 @@ figure = new_figure()
 plots.draw_curves(figure, both, caps=(10,))
 captioned(
     figure,
-    caption="Within 10 steps the early submission leads; from 20 on the late one does. Neither gains "
-    "anything after 70.",
+    caption="Within 10 steps the early submission leads, from 30 on the late one; at 20 they are close. "
+    "Neither gains anything after 70.",
     alt="Two rising curves with bands. They cross between 10 and 20 steps; both end flat.",
 )
 
 # %% [markdown]
 # The order depends on the budget. With a cap of 10, the weaker agent would have won: it finishes the
-# easy tasks sooner. From 70 steps on, more steps bring neither anything, up to the cap of both.
+# easy tasks sooner. From 70 steps on, more steps bring neither anything, up to 100, the most that either
+# took.
 #
 # Is the crossing luck? Both had the same tasks, so we pair by task, as in chapter 08. We look at
 # several budgets, so the p-values are adjusted for that (Holm).
@@ -319,7 +312,8 @@ pd.DataFrame(points).T.round(3)
 # be set is not a point but a path.
 #
 # Now to real agents. For *AI Agents That Matter* (2024) agents wrote programs for the 164 problems of
-# HumanEval, five runs each, and the bill was kept. (Models and prices are those of April 2024.)
+# HumanEval, five runs each, and the bill was kept. (Models and prices are those of April 2024. The cost
+# is that of one run over all problems, the mean of the five; low and high are the worst and the best.)
 
 # %%
 agents = plots.published("humaneval_cost.csv").set_index("agent")
@@ -344,8 +338,8 @@ frontier["on the hull"] = upper_hull(cost, accuracy)
 frontier[pareto_set(cost, accuracy)].round(3)
 
 # %% [markdown]
-# This is the *Pareto set*: for each of the others somebody is at least as cheap and at least as good,
-# and better in one of the two.
+# Six of the 13, and doing nothing. This is the *Pareto set*: for each of the others somebody is at least
+# as cheap and at least as good, and better in one of the two.
 #
 # The *hull* is stricter. Send each task to one of two agents by a coin, and you get any point on the
 # line between them. An agent below such a line is beaten by a mixture. Doing nothing is one of the

@@ -18,7 +18,7 @@
 # - tell trials that are independent from trials that are not, from the log alone;
 # - name, for each of three conclusions, the place where it breaks, and what to check there.
 #
-# *Reading: 50 minutes. Exercises: 35 minutes. Needs: chapters 01, 07, 08 and 09.*
+# *Reading: 45 minutes. Exercises: 35 minutes. Needs: chapters 01, 06, 07, 08 and 09.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -119,8 +119,8 @@ captioned(
 )
 
 # %% [markdown]
-# So the step model is a floor, if it is fed with the share of steps that went right. It errs most
-# where tasks are long, and there a small correlation is enough. Its forecast from short tasks to long
+# So, with shared luck, the step model is a floor, if it is fed with the share of steps that went right.
+# It errs most where tasks are long, and there a small correlation is enough. Its forecast from short tasks to long
 # ones is too dark.
 
 # %% [markdown]
@@ -169,7 +169,8 @@ for name, x in (("independent", independent), ("misunderstood", spoilt)):
 pd.DataFrame(rows, index=["wrong after a right one (%)", "wrong after a wrong one (%)"]).round(1)
 
 # %% [markdown]
-# If the two numbers of a column differ much, steps are not independent, and $r^n$ is not your formula.
+# If the two numbers of a column differ much, steps are not independent and alike, and $r^n$ is not your
+# formula.
 # What can you use instead? The share of *episodes* that passed. It needs no model of steps.
 
 # %% [markdown]
@@ -274,7 +275,7 @@ reach.round(3).assign(**{whole.name: whole})
 
 # %% [markdown]
 # For the cache, the truth is that of fresh runs; for the agent that learns, that of the agent as it
-# stands after eight trials. Different tasks do no harm. A cache makes eight trials into fewer, which
+# stands in its eighth trial. Different tasks do no harm. A cache makes eight trials into fewer, which
 # agree too well. The learning agent is measured as a mixture of what it was. Here the conclusion
 # breaks, and the interval gives no warning: a narrow interval around the wrong number.
 #
@@ -296,11 +297,12 @@ pd.DataFrame(rows, index=["alike next door (%)", "alike far apart (%)", "later h
 
 # %% [markdown]
 # One suite of each kind. Only the cache makes neighbours stand out, and only the learner improves by
-# more than its interval allows for luck. If an agent is meant to learn, do not average over it: report pass^k of frozen copies, each at one point of
+# more than its interval allows for luck. (A cache that repeats everything, as in chapter 09, makes all
+# trials alike, near and far: `identical_trials` finds that one.) If an agent is meant to learn, do not average over it: report pass^k of frozen copies, each at one point of
 # its life.
 
 # %% [markdown]
-# ## The full diff, and a ranking that flips back
+# ## The full diff, and strays that come together
 #
 # In chapter 01 Aggressive finished more edits, and the full diff put Careful first, because of
 # Aggressive's strays. A stray there followed any action with the same small probability. Now strays
@@ -337,14 +339,17 @@ for correlation in (0.0, 0.1, 0.3):
     for column in ("targets only", "collateral", "full diff"):
         rows[correlation, column] = {name: 100 * t[column].mean() for name, t in tables.items()}
 board = pd.DataFrame(rows).T.rename_axis(["correlation", "score (%)"])
+spread = (board * (100 - board)).sum(axis=1)
 board["lead"] = board["Aggressive"] - board["Careful"]
+board["its SE"] = (spread / 20_000) ** 0.5
 board.round(1)
 
 # %% [markdown]
 # Every episode here was played on the real store and graded by the real full diff. With strays that
 # come together the ranking turns: the same strays spoil fewer episodes. Was "score the full diff" wrong,
 # then? No. It counted what happened, and in such a world Aggressive *does* finish more jobs without
-# damage. What broke is the forecast from a rate per action. How much correlation does it take?
+# damage. What broke is the forecast from a rate per action. How much correlation does it take? (The
+# leads of the table are off by their standard errors, *its SE*. What follows is exact.)
 
 # %%
 from scipy.optimize import brentq
@@ -434,8 +439,8 @@ outage["lost after 3 retries (%)"] = 100 * clustered_power(0.05, 4, outage.index
 outage.round({"no flake in 8 trials (%)": 1, "lost after 3 retries (%)": 3})
 
 # %% [markdown]
-# An outage spares more tasks, so the usual correction $(1-f)^k$ takes too much off. And retries meet the
-# same outage. So wait between retries; and keep what is lost as missing, with coverage and bracket
+# An outage spares more tasks, so to divide by $(1-f)^k$, as in chapter 09, gives back too much. And
+# retries meet the same outage. So wait between retries; and keep what is lost as missing, with coverage and bracket
 # (chapter 09). Neither hurts the conclusion: what is tagged right is right.
 #
 # Second, silence. Chapter 09 has its formula; does it hold if tasks differ?
@@ -493,8 +498,8 @@ captioned(
 )
 
 # %% [markdown]
-# Too high. A failure that meets a flake gets a second chance more often than a success needs one. With
-# $P$ the true success, $f_1$ the flake rate of good attempts and $f_0$ that of failing ones, and as many
+# Too high. Flakes throw away a larger share of the failures than of the successes, and what is thrown
+# away is played again. With $P$ the true success, $f_1$ the flake rate of good attempts and $f_0$ that of failing ones, and as many
 # retries as it takes,
 #
 # $$ \text{measured} = \frac{P\,(1-f_1)}{P\,(1-f_1) + (1-P)\,(1-f_0)} . $$
@@ -559,6 +564,8 @@ plots.assumptions_panel()
 #
 # - **Shared luck is beta distributed.** Other laws with the same correlation give other powers. The sign
 #   of the error is the same for every law of shared luck.
+# - **Steps are alike.** If some are harder than others, though independent, $r^n$ with their mean is a
+#   little too high, and steps after a wrong one show a cluster that is none.
 # - **One thing is broken at a time**, except in the panel. In life they come together.
 # - **The correlations, the learning and the cache are made up.** We do not know those of real agents.
 #   Chapter 12 reads real logs.
@@ -599,15 +606,15 @@ check("11.c", worlds)
 # %% [markdown]
 # ## Key points
 #
-# - Errors that come together spoil fewer episodes. The step model, fed with the share of right steps, is
-#   then a floor.
+# - Errors that come together spoil fewer episodes. With shared luck the step model, fed with the share of
+#   right steps, is a floor.
 # - pass^k from repeated trials needs no model of steps or tasks. It does need trials that are independent.
 # - The full diff counts what its snapshot holds. What it does not see, it calls clean.
 # - Retrying infra failures is fair if flakes are blind to the agent. If they prefer failing attempts, the score
 #   is too high, with every tag right.
 # - The advice survives; rankings need not. Check the condition, then quote the number.
 #
-# **Next:** chapter 12, when it comes: real results, graded and estimated again.
+# **Next:** [12, published logs](12_published_logs.ipynb): real results, graded and estimated again.
 #
 # **Sources.** pass^k: Yao et al., *τ-bench* (2024); its estimator follows Chen et al. (2021). Shared luck:
 # Skellam (1948), the beta-binomial distribution. Paired differences: Miller, *Adding Error Bars to Evals*

@@ -64,7 +64,8 @@ def draw_flakes(figure: Figure, table: pd.DataFrame) -> None:
         From `evalkit.simulate.flakes.flake_table`.
     """
     for place, k in enumerate((1, K), 1):
-        axes = new_axes(figure, "flake rate (%)", f"measured pass^{k}", (1, 2, place))
+        y = f"measured pass^{k}" + (" (log scale)" if k == K else "")
+        axes = new_axes(figure, "flake rate (%)", y, (1, 2, place))
         for retried, (colour, text) in WAYS.items():
             rows = table[table["retried"] == retried]
             axes.plot(100 * rows["flake rate"], rows[f"pass^{k}"], "o-", color=COLOURS[colour])
@@ -86,7 +87,8 @@ def draw_flakes(figure: Figure, table: pd.DataFrame) -> None:
 
 def draw_mistagged(figure: Figure, flake: float = 0.05, retries: int = 3) -> None:
     """Draw pass^8 against the share of each kind of failure that is tagged as the other."""
-    axes = new_axes(figure, x="share of these failures with the wrong tag (%)", y="measured pass^8")
+    x, y = "share of these failures with the wrong tag (%)", "measured pass^8 (log scale)"
+    axes = new_axes(figure, x=x, y=y)
     figure.subplots_adjust(right=0.72)
     share = np.linspace(0, 1, 41)
     truth = SUCCESS_RATE**K
