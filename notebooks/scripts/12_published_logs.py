@@ -15,9 +15,9 @@
 #
 # - make a published table again from counts, and add what it leaves out: intervals and coverage;
 # - turn a leaderboard's pass^1 to pass^4 back into counts, and see which ranks are ties;
-# - say what each of eight benchmarks sees in one and the same episode.
+# - say what each of eight graders sees in one and the same episode.
 #
-# *Reading: 50 minutes. Exercises: 45 minutes. Needs: chapters 04, 07 and 08.*
+# *Reading: 50 minutes. Exercises: 40 minutes. Needs: chapters 03, 04, 05, 07 and 08.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -37,7 +37,7 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## A table, made again
 #
-# So far the agents were simulated. From here on all results are other people's. They come as small
+# So far most agents were simulated. In this chapter most results are other people's. They come as small
 # tables of counts, which `evalkit.logs` made from the published files; sources and licences stand in
 # `evalkit/course/data/README.md`.
 #
@@ -81,7 +81,13 @@ captioned(
 
 # %% [markdown]
 # To the third decimal. What the table did not say: for new tasks like these, pass^4 lies somewhere
-# between a ninth and a third.
+# between a ninth and a third. And chapter 05 split the first number by what doing nothing earns; print
+# that beside every table:
+
+# %%
+nothing = plots.published("tau_do_nothing.csv")
+nothing["gpt-4o"] = nothing["gpt_4o_passed"] / nothing["gpt_4o_trials"]
+nothing[["domain", "doing_nothing", "tasks", "gpt-4o"]].round(2)
 
 # %% [markdown]
 # ## A hundred rows, thirty-four crashes
@@ -253,8 +259,14 @@ plots.board_panel()
 # ## Which rankings survive a paired test?
 #
 # Where results per task are public, agents can be paired. Chapter 03 had six submissions to
-# TheAgentCompany. That makes 15 pairs. The fourth and the fifth in the list, MUSE and TTE-MatrixAgent,
-# completed 41.14 and 42.86% of the 175 tasks.
+# TheAgentCompany, with 175 tasks:
+
+# %%
+six = plots.published("the_agent_company.csv").set_index("submission")
+six[["completed", "not_completed", "not_evaluated", "published_complete"]]
+
+# %% [markdown]
+# That makes 15 pairs. Take the fourth and the fifth, MUSE and TTE-MatrixAgent.
 #
 # > **Predict.** On how many tasks do these two differ? And how many of the 15 orders are sure?
 # >
@@ -268,18 +280,19 @@ short.drop(columns=["low", "high"]).round(3)
 # %%
 figure = new_figure(height=420)
 plots.draw_pairs(figure, office)
-clear = (office["p, adjusted"] < 0.05).sum()
+sure = office["p, adjusted"] < 0.05
 captioned(
     figure,
-    caption=f"{clear} of the 15 differences are clear (filled; Holm over all 15). No submission is "
-    "clearly ahead of its neighbour in the table.",
+    caption=f"{sure.sum()} of the 15 differences are clear (filled; Holm over all 15). Each interval is "
+    f"for one pair alone, so {(office['low'] > 0)[~sure].sum()} hollow ones miss zero as well. No "
+    "submission is clearly ahead of its neighbour in the table.",
     alt="15 differences with intervals. Six are filled and lie to the right of zero; nine are hollow.",
 )
 
 # %% [markdown]
 # MatrixAgent completes 16 tasks that MUSE does not, and MUSE 13 that MatrixAgent does not: McNemar's
-# exact test takes only these, and p is .71. What *can* be said is that the last three of the list are
-# ahead of the first.
+# exact test takes only these, and p is .71. What *can* be said: the last three of the list are ahead of the
+# first, MatrixAgent and ARIA also of the second, and ARIA of the third.
 #
 # Pairing is worth having even so. Below is the standard error of this difference, in points, paired and
 # not; and how many orders are clear among four submissions to τ²-bench's airline, whose files name the
@@ -294,21 +307,6 @@ print(f"paired   {100 * ((differ - (p - q) ** 2) / m) ** 0.5:.1f}")
 print(f"unpaired {100 * ((p * (1 - p) + q * (1 - q)) / m) ** 0.5:.1f}")
 airline = plots.pair_comparisons("τ²-bench airline")
 print(f"on the airline {(airline['p, adjusted'] < 0.05).sum()} of {len(airline)} orders are clear")
-
-# %% [markdown]
-# ## What doing nothing earns
-#
-# Of τ-bench's tasks some want no change at all: the right thing is to refuse. An agent that does nothing
-# passes them (chapter 05). gpt-4o's 42% on the airline are two numbers:
-
-# %%
-nothing = plots.published("tau_do_nothing.csv")
-nothing["gpt-4o"] = nothing["gpt_4o_passed"] / nothing["gpt_4o_trials"]
-nothing[["domain", "doing_nothing", "tasks", "gpt-4o"]].round(2)
-
-# %% [markdown]
-# On the 31 tasks where something must be done it succeeds 23% of the time. And on the 19 others doing
-# nothing beats it. Print the trivial agent beside every table.
 
 # %% [markdown]
 # ## 807 real episodes, graded again
@@ -439,7 +437,7 @@ for name, calls in SCRIPTS.items():
 # rules for refunds, and did to it what it did to the store.) *AI Agents That Matter* grades nothing itself:
 # it puts cost, here the number of calls, beside the success that some grader gives (chapter 10).
 #
-# > **Predict.** Which of the eight notice the other order? And who notices the note that came and went?
+# > **Predict.** Which of the eight graders notice the other order? And who notices the note that came and went?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -476,14 +474,12 @@ graders[["looks at", "why"]]
 # %% [markdown]
 # ## Grading at scale
 #
-# 807 episodes fit into memory. A million with their states do not, and need not:
+# 807 episodes fit into memory. A million with their states do not, and need not. Grading is a *map*: each
+# episode is graded by itself, where it lies, a batch at a time. Estimating is a *sum*: pass^k needs $n$ and
+# $c$ of each task, and the engine that holds the log can count them.
 #
-# - **Grading is a map.** Each episode is graded by itself, so an engine can do it where the episodes lie, a
-#   batch at a time. One row a trial comes out.
-# - **Estimating is a sum.** However many the trials, pass^k needs $n$ and $c$ of each task. The engine that
-#   holds the log makes these sums, and one row a task comes here.
-#
-# Here are 400 generated episodes in batches of 50. A record may be cut off, or its environment have failed.
+# Here are 400 records in batches of 50. (To be cheap they repeat ten played episodes a task, so read no
+# rate from them.) A record may be cut off, or its environment have failed.
 
 # %%
 import numpy as np
@@ -500,15 +496,12 @@ rows = pd.concat([verdicts(batch, recorded_tasks(SCENARIO, 4)) for batch in batc
 counts(trials_table(rows, infra="infra"))
 
 # %% [markdown]
-# Of each 100 trials one was the environment's and one could not be read. Neither is dropped, and neither
-# stops the batch.
+# Of each 100 trials one was the environment's and one could not be read: neither is dropped, and neither
+# stops the batch. On Dask `episodes.map_partitions(verdicts, tasks)` does the same, and on Spark
+# `episodes.mapInPandas(...)`. Have the engine write the verdicts down before you count, for it is lazy and
+# would grade anew for each question. The last line stays as it is.
 #
-# On Dask `episodes.map_partitions(verdicts, tasks)` grades, and on Spark `episodes.mapInPandas(...)` with
-# the same function. Have the engine write the verdicts down before you count: it is lazy, and would grade
-# anew for each question. The last line stays as it is, for these and for Polars or DuckDB.
-#
-# > **Predict.** 20,000 such episodes, on a machine with two cores: how many times faster than one process are
-# > Dask and Spark?
+# > **Predict.** 20,000 such episodes, two cores: how many times faster than one process are Dask and Spark?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -516,10 +509,10 @@ counts(trials_table(rows, infra="infra"))
 plots.published("grading_at_scale.csv").drop(columns=["episodes", "java MB"])
 
 # %% [markdown]
-# (Measured once, from Parquet files, while others used the machine as well: read the ratios.) On one machine
-# the engines are no faster, and take about twice the work of the processor. They are for logs that lie
-# elsewhere, or that many machines must share. For a file that is merely long, one process that reads a batch
-# at a time will do: `evalkit.logs.streams`. A million episodes we have not measured.
+# (Measured once, on a machine that was in use: read the ratios.) Here the engines are no faster, and take
+# about twice the work. They are for logs that lie elsewhere, or that many machines must share. For a file
+# that is merely long, one process that reads a batch at a time will do (`evalkit.logs.streams`). A million
+# episodes we have not measured.
 
 # %% [markdown]
 # ## What these numbers rest on
