@@ -31,6 +31,33 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 
 
+# The words that we write, and the code that asks a page how they contrast with what is behind them.
+WORDS = ".jp-OutputArea-output :is([role=status], strong, figcaption, summary, p, th, td, em)"
+FAINT = """selector => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const luminance = rgb => rgb.map(c => c / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = element => {
+    for (let e = element; e; e = e.parentElement) {
+      const [r, g, b, a = 1] = numbers(getComputedStyle(e).backgroundColor);
+      if (a === 1) return [r, g, b];
+    }
+    return [255, 255, 255];
+  };
+  const contrast = element => {
+    const paper = behind(element);
+    const [r, g, b, a = 1] = numbers(getComputedStyle(element).color);
+    const ink = [r, g, b].map((c, i) => a * c + (1 - a) * paper[i]);
+    const [dark, light] = [luminance(ink), luminance(paper)].sort((x, y) => x - y);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const words = [...document.querySelectorAll(selector)].filter(e => e.textContent.trim());
+  const ratios = words.map(e => [contrast(e), e.outerHTML.slice(0, 200)]);
+  return { looked: words.length, faint: ratios.filter(([ratio]) => !(ratio >= 4.5)) };
+}"""
+
+
 def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -149,6 +176,14 @@ def serious(page: Page, *selectors: str) -> list[str]:
         if finding["impact"] in ("serious", "critical")
         for node in finding["nodes"]
     ]
+
+
+def faint(page: Page) -> list[Any]:
+    """Return the words in outputs whose contrast is below 4.5 to 1: axe sees none in JupyterLab."""
+    found = page.evaluate(FAINT, WORDS)
+    assert found["looked"] > 0
+    faint: list[Any] = found["faint"]
+    return faint
 
 
 def panels_of(name: str) -> list[Panel]:

@@ -10,6 +10,7 @@ from in_jupyterlab import (
     PANELS,
     by_keyboard,
     by_mouse,
+    faint,
     follow,
     keep_picture,
     outputs,
@@ -62,11 +63,12 @@ def test_a_notebook_runs_and_its_panels_follow_keyboard_and_mouse(
             keep_picture(shown.nth(i), f"{name}_{i + 1}_{theme}")
             changed[i] |= follow(shown.nth(i), panel, move)
         assert serious(page, *OURS) == []
+        assert faint(page) == []
     assert changed == [set(panel.controls) for panel in ours]
 
 
 def expect_order(shown: Locator, descriptions: list[str]) -> None:
-    """See that Tab goes from control to control from top to bottom."""
+    """See that Tab goes from control to control from top to bottom, and that no label is cut."""
     page = shown.page
     tops = []
     shown.get_by_label(descriptions[0], exact=True).focus()
@@ -82,6 +84,8 @@ def expect_order(shown: Locator, descriptions: list[str]) -> None:
         tops.append(box["y"])
         page.keyboard.press("Tab")
     assert tops == sorted(set(tops))
+    cut = "labels => labels.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+    assert shown.locator(".widget-label").evaluate_all(cut) == []
 
 
 def test_an_exercise_answers_and_its_hints_and_solution_open(page: Page, lab: str) -> None:
@@ -111,6 +115,7 @@ def test_an_exercise_answers_and_its_hints_and_solution_open(page: Page, lab: st
             wear(page, theme)
             keep_picture(stub, f"exercise_{name}_{theme}")
             assert serious(page, *OURS) == []
+            assert faint(page) == []
 
 
 def answer(cell: Locator, source: str) -> None:

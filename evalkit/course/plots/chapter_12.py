@@ -233,7 +233,7 @@ def board_panel() -> Panel:
         height=480,
         domain=choice("Domain", list(TASKS)),
         k=slider("Trials that must all succeed (k)", 1, 1, 4),
-        place=slider("Compare with this row (of those with counts)", 1, 1, 12),
+        place=slider("Compare with row (with counts)", 1, 1, 12),
         users=choice("Model of the simulated user", list(USERS)),
     )
 
