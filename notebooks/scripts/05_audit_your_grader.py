@@ -17,7 +17,7 @@
 # - say what an agent earns that does nothing, and what that does to a leaderboard;
 # - list what of the grader an agent can see, and tell when an environment has drifted.
 #
-# *Reading: 45 minutes. Exercises: 50 minutes. Needs: chapters 01 and 04.*
+# *Reading: 60 minutes. Exercises: 48 minutes. Needs: chapters 01 and 04.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
@@ -212,7 +212,9 @@ plots.escapes(first)
 # %% [markdown]
 # One row a kind: mutants that pass, of how many that were answered, the escape rate, and the ends of
 # its 95% interval (Wilson's). Small kinds have wide ones: there are only so many ways to undo four
-# edits.
+# edits. Of a large kind at most twenty are made, those nearest to the task first.
+#
+# *Unanswered* are the crashes, which are in no rate: see the rows in another table.
 #
 # The interval is about mutants like these. It does not say how often an agent does such damage.
 # Numbers say how much escapes. The *survivors* say what:
@@ -298,11 +300,12 @@ captioned(
 #
 # $$ \hat f = \frac{y}{m} . $$
 #
-# Many graders compare the whole end state with the one that is right. Audit that:
+# Many graders compare the whole end state with the one that is right. Audit that. (Wrong answers on
+# what is harmful are escapes, on what is harmless false alarms.)
 
 # %%
 strict = audit_grader(lambda before, after: after == done, before, done, task)
-print(f"escapes {strict.escape_rate():.0%}, false alarms {strict.false_alarm_rate():.0%}")
+print(strict.table.loc["all mutants"].round(2), "\n")
 wrong = pd.concat([strict.false_alarms, strict.survivors]).groupby(["answer", "kind"])
 wrong["difference"].first().str.slice(0, 64).to_frame("the first of each kind")
 
@@ -330,9 +333,8 @@ bill = Task(
 # %%
 as_text = audit_grader(lambda before, after: after == sent, draft, sent, bill)
 as_forms = audit_grader(lambda before, after: grade(before, after, bill), draft, sent, bill)
-print(
-    f"false alarms: {as_text.false_alarm_rate():.0%}, with forms {as_forms.false_alarm_rate():.0%}"
-)
+both = {"as text": as_text.table, "with forms": as_forms.table}
+print(pd.concat({name: table.loc["all mutants"] for name, table in both.items()}).round(2), "\n")
 as_text.false_alarms.set_index("kind")[["difference"]]
 
 
@@ -353,8 +355,8 @@ def my_grader(before, after):
 
 
 report = audit_grader(my_grader, before, done, task)
-print(f"escapes {report.escape_rate():.0%}, false alarms {report.false_alarm_rate():.0%}")
 print("\n".join(report.notes))
+report.table.loc["all mutants"].round(2)
 
 # %% [markdown]
 # The notes come before the numbers. If the grader does not even pass the right end state, then no
@@ -462,13 +464,14 @@ captioned(
 )
 
 # %% [markdown]
-# What the full diff does not look at is what the task allows, and the verdict of each episode says how
-# much that is. A pattern that allows more opens more. How much more?
+# What the full diff does not look at is what the task allows. The verdict of each episode, and the audit's
+# notes, say how much of the state *before* that is. The graph counts what is new as well. A pattern that
+# allows more opens more. How much more?
 
 # %% [markdown]
 # ## Panel: widen what is allowed
 #
-# Harm is what Ada's task says, whatever you choose. The first control widens what the *grader* allows:
+# Harm is what Ada's task says, whatever you choose. *Allowed* widens what the *grader* allows:
 #
 # 0. what the task allows;
 # 1. any time stamp as well;
@@ -476,8 +479,8 @@ captioned(
 # 3. new rows in any table;
 # 4. deleted rows as well.
 #
-# **Think about:** which kinds does each step open? And what does the third control change, and what
-# can it never change?
+# **Think about:** which kinds does each step open? And what does *Mutants of a kind, at most* change, and
+# what can it never change?
 
 # %%
 plots.escape_panel()
@@ -542,6 +545,8 @@ for line in exposures(desk, [desk / "gold.txt"]):
     print(line.replace(str(desk.parent), "...").replace("\\", "/"))
 
 # %% [markdown]
+# (The last line is the file itself, which lies in the desk.)
+#
 # Now the answer moves out of the desk, to a folder of the grader's own. The same agent again:
 
 # %%

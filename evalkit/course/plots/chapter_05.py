@@ -132,12 +132,16 @@ def audit_of(grader: str, width: int, per_kind: int) -> Audit:
 
 
 def escapes(report: Audit) -> pd.DataFrame:
-    """One row a kind of harm: mutants that pass, of how many, and the rate with its interval in %."""
+    """One row a kind of harm: mutants that pass, of how many answered, and the rate in %.
+
+    Beside them those unanswered, on which the grader crashed, and the ends of the interval.
+    """
     table = report.table.query("`in truth` == 'harmful'").droplevel("in truth")
     table = table.reindex([*(kind for kind in KINDS if kind in table.index), "all mutants"])
     shares = (100 * table[["rate", "low", "high"]]).round().astype(int)
     shares.columns = pd.Index(["escape rate (%)", "low", "high"])
-    return table[["wrong", "of"]].rename(columns={"wrong": "pass"}).join(shares).rename_axis(None)
+    counts = table[["wrong", "of", "unanswered"]].rename(columns={"wrong": "pass"})
+    return counts.join(shares).rename_axis(None)
 
 
 @cache
@@ -190,7 +194,7 @@ def draw_panel(figure: Figure, allowed: int, grader: str, per_kind: int) -> View
             else "It does not look at what is allowed."
         )
     )
-    shown = table.reset_index(names="kind")
+    shown = table.drop(columns="unanswered").reset_index(names="kind")
     interval = shown["low"].astype(str) + " to " + shown["high"].astype(str)
     return View(shown.drop(columns=["low", "high"]).assign(**{"95% interval": interval}), finding)
 
