@@ -21,7 +21,7 @@
 # - use the four parts of a chapter: predict, run, move, do;
 # - find the chapter that answers your question.
 #
-# *Reading: 10 minutes. Exercise: 3 minutes. Needs: a little Python.*
+# *Reading: 15 minutes. Exercise: 3 minutes. Needs: a little Python.*
 
 # %% [markdown]
 # The first cell of each chapter is the same. On Colab and in the browser edition, where a notebook arrives without its package, it installs `evalkit`. Anywhere else it does nothing. Run a cell with Shift+Enter.

@@ -17,7 +17,7 @@
 # - put a standard error beside a lead, and tell when there are too few episodes to rank;
 # - compute how many unintended writes a better editor may make before it is the worse agent.
 #
-# 45 minutes of reading, 40 of exercises. You need a little Python and NumPy.
+# 45 minutes of reading, 42 of exercises. You need a little Python and NumPy.
 
 # %% [markdown]
 # The first cell installs `evalkit` where a notebook arrives alone. Anywhere else it does nothing.

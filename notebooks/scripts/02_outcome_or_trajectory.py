@@ -17,7 +17,7 @@
 # - write a short list of process rules, and see why a reference trajectory does not replace it;
 # - correct a rate that a noisy judge gave, with a few labels by hand.
 #
-# *Reading: 45 minutes. Exercises: 50 minutes. Needs: chapter 01 and a little Python.*
+# *Reading: 55 minutes. Exercises: 50 minutes. Needs: chapter 01 and a little Python.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.

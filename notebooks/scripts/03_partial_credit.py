@@ -17,7 +17,7 @@
 # - say what partial credit adds to a pass rate, and what it takes away;
 # - tell apart the averages that go by one name, and find where they rank differently.
 #
-# 45 minutes of reading, 42 of exercises. You need chapter 01 and a little NumPy.
+# 50 minutes of reading, 42 of exercises. You need chapter 01 and a little NumPy.
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.

@@ -17,7 +17,7 @@
 # - name the ways in which such a grader is fooled, and show each on an example;
 # - state a task so narrowly that damage cannot hide in it.
 #
-# *Reading: 50 minutes. Exercises: 40 minutes. Needs: chapter 01 and a little Python.*
+# *Reading: 50 minutes. Exercises: 36 minutes. Needs: chapter 01 and a little Python.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.

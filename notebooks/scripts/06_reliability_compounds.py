@@ -17,7 +17,7 @@
 # - measure an agent's recovery by making its tools fail on purpose;
 # - turn a target around: how good each step must be, how long the task may be, how much recovery it takes.
 #
-# *Reading: 45 minutes. Exercises: 35 minutes. Needs: chapter 01 and a little NumPy.*
+# *Reading: 40 minutes. Exercises: 36 minutes. Needs: chapter 01 and a little NumPy.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.

@@ -17,7 +17,7 @@
 # - turn "nine days in ten, for everybody" into the per-step reliability that it takes;
 # - find what is wrong with a pass^k made from too few trials, or from the wrong counts.
 #
-# *Reading: 45 minutes. Exercises: 40 minutes. Needs: chapter 01 and a little Python.*
+# *Reading: 40 minutes. Exercises: 40 minutes. Needs: chapter 01 and a little Python.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.

@@ -19,7 +19,7 @@
 #   about: new tasks, or these tasks again;
 # - plan how many tasks and trials to run, and compare two agents so that a real difference shows.
 #
-# *Reading: 55 minutes. Exercises: 45 minutes. Needs: chapter 07 and a little Python.*
+# *Reading: 50 minutes. Exercises: 41 minutes. Needs: chapter 07 and a little Python.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.

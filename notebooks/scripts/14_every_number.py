@@ -17,7 +17,7 @@
 # - say when two numbers that chance had a part in agree;
 # - change a seed and know what may move, and what may not.
 #
-# *Reading: 15 minutes. Needs: nothing; it is the page to look things up on.*
+# *Reading: 10 minutes. Needs: nothing; it is the page to look things up on.*
 
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
