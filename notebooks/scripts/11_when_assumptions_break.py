@@ -119,9 +119,9 @@ captioned(
 )
 
 # %% [markdown]
-# So, with shared luck, the step model is a floor, if it is fed with the share of steps that went right.
-# It errs most where tasks are long, and there a small correlation is enough. Its forecast from short tasks to long
-# ones is too dark.
+# So, with shared luck, the step model is a floor, if it is fed with the share of steps that went
+# right. It errs most where tasks are long, and there a small correlation is enough. Its forecast from
+# short tasks to long ones is too dark.
 
 # %% [markdown]
 # ## One misunderstanding
@@ -297,9 +297,9 @@ pd.DataFrame(rows, index=["alike next door (%)", "alike far apart (%)", "later h
 
 # %% [markdown]
 # One suite of each kind. Only the cache makes neighbours stand out, and only the learner improves by
-# more than its interval allows for luck. (A cache that repeats everything, as in chapter 09, makes all
-# trials alike, near and far: `identical_trials` finds that one.) If an agent is meant to learn, do not average over it: report pass^k of frozen copies, each at one point of
-# its life.
+# more than its interval allows for luck. (A cache that repeats everything, as in chapter 09, makes
+# all trials alike, near and far: `identical_trials` finds that one.) If an agent is meant to learn,
+# do not average over it: report pass^k of frozen copies, each at one point of its life.
 
 # %% [markdown]
 # ## The full diff, and strays that come together
@@ -348,8 +348,8 @@ board.round(1)
 # Every episode here was played on the real store and graded by the real full diff. With strays that
 # come together the ranking turns: the same strays spoil fewer episodes. Was "score the full diff" wrong,
 # then? No. It counted what happened, and in such a world Aggressive *does* finish more jobs without
-# damage. What broke is the forecast from a rate per action. How much correlation does it take? (The
-# leads of the table are off by their standard errors, *its SE*. What follows is exact.)
+# damage. What broke is the forecast from a rate per action. How much correlation does it take? (Each
+# lead of the table has a standard error, *its SE*. What follows is exact.)
 
 # %%
 from scipy.optimize import brentq
@@ -440,8 +440,8 @@ outage.round({"no flake in 8 trials (%)": 1, "lost after 3 retries (%)": 3})
 
 # %% [markdown]
 # An outage spares more tasks, so to divide by $(1-f)^k$, as in chapter 09, gives back too much. And
-# retries meet the same outage. So wait between retries; and keep what is lost as missing, with coverage and bracket
-# (chapter 09). Neither hurts the conclusion: what is tagged right is right.
+# retries meet the same outage. So wait between retries; and keep what is lost as missing, with
+# coverage and bracket (chapter 09). Neither hurts the conclusion: what is tagged right is right.
 #
 # Second, silence. Chapter 09 has its formula; does it hold if tasks differ?
 
@@ -499,8 +499,8 @@ captioned(
 
 # %% [markdown]
 # Too high. Flakes throw away a larger share of the failures than of the successes, and what is thrown
-# away is played again. With $P$ the true success, $f_1$ the flake rate of good attempts and $f_0$ that of failing ones, and as many
-# retries as it takes,
+# away is played again. With $P$ the true success, $f_1$ the flake rate of good attempts and $f_0$
+# that of failing ones, and as many retries as it takes,
 #
 # $$ \text{measured} = \frac{P\,(1-f_1)}{P\,(1-f_1) + (1-P)\,(1-f_0)} . $$
 #
@@ -549,12 +549,12 @@ pd.DataFrame(verdicts, index=columns).T
 # ## Panel: correlation and silence
 #
 # An agent with 99% of its steps right. The step model knows that and the length. The truth knows that
-# steps share an episode's luck. The log shows what is measured with three retries, where some infra failures
-# are silent.
+# steps share an episode's luck. The log shows what is measured with three retries, where some infra
+# failures are silent.
 #
-# **Think about:** with correlation and silence at 0 all three agree. Now set a correlation, and move silence
-# and flake rate until the log lies on the step model again. Would you notice, from the log alone, that
-# two assumptions are broken?
+# **Think about:** with correlation and silence at 0 all three agree. Now set a correlation, and move
+# silence and flake rate until the log lies on the step model again. Would you notice, from the log
+# alone, that two assumptions are broken?
 
 # %%
 plots.assumptions_panel()
