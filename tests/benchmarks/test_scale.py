@@ -69,6 +69,7 @@ def on_spark(folder: str) -> tuple[float, pd.DataFrame]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
         "spark.driver.memory": "1g",
     }
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 comes first
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     start = perf_counter()
     episodes = session.read.parquet(folder).select(READ)
