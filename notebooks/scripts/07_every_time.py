@@ -96,7 +96,7 @@ figure = new_figure(height=280)
 plots.draw_days(figure, days)
 captioned(
     figure,
-    caption=f"All eight are served on {served['all eight served']} of 40 days (green).",
+    caption=f"All eight are served on {served['all eight served']} of 40 days (shaded).",
     alt="40 columns of eight marks. Most columns hold one, two or three crosses; few hold none.",
 )
 

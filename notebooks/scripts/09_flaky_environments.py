@@ -84,8 +84,8 @@ plots.draw_trials(figure, once.pivot(index="task", columns="trial", values="tag"
 captioned(
     figure,
     caption=f"{once['infra'].sum()} of {len(once)} trials met a flake. "
-    f"{score(once)['pass^8'] * 20:.0f} of 20 tasks passed all eight (green).",
-    alt="20 columns of eight marks, a few triangles strewn over them. A column with one is not green.",
+    f"{score(once)['pass^8'] * 20:.0f} of 20 tasks passed all eight (shaded).",
+    alt="20 columns of eight marks, a few triangles strewn over them. A column with one is not shaded.",
 )
 
 # %% [markdown]

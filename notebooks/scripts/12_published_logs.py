@@ -233,8 +233,8 @@ figure = new_figure(height=520)
 view = plots.draw_board(figure, "banking_knowledge", k=1)
 captioned(
     figure,
-    caption=view.finding + " Green: the first and its ties; crosses: no counts fit.",
-    alt="28 rows with their intervals, from 55 down to 10%. The upper ten are green.",
+    caption=view.finding + " Filled: the first and its ties; crosses: no counts fit.",
+    alt="28 rows with their intervals, from 55 down to 10%. The upper ten are filled.",
 )
 
 # %% [markdown]

@@ -223,7 +223,7 @@ plots.draw_trials(figure, trials)
 always, sometimes = (passed["sum"] == 8).sum(), passed["sum"].between(1, 7).sum()
 captioned(
     figure,
-    caption=f"Hasty passes {always} tickets every time (green), {sometimes} now and then, and "
+    caption=f"Hasty passes {always} tickets every time (shaded), {sometimes} now and then, and "
     f"{10 - always - sometimes} never. {attempts['infra'].sum()} attempts met a flake and were retried.",
     alt="Ten rows of eight marks: some rows all dots, some all crosses, three mixed.",
 )
