@@ -17,6 +17,7 @@ import math
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -28,6 +29,7 @@ from evalkit.values import show
 
 #: A larger log, once unpacked, is not read: a few kilobytes of gzip can hold terabytes.
 LOG_BYTES = 2**30
+PART_BYTES = 2**18
 
 PathLike = str | os.PathLike[str]
 Duplicates = Literal["error", "drop"]
@@ -150,20 +152,22 @@ def opened(path: PathLike) -> IO[bytes] | gzip.GzipFile:
 def _text(path: PathLike) -> str:
     try:
         with opened(path) as file:
-            data = file.read(LOG_BYTES + 1)
-        if len(data) > LOG_BYTES:
-            raise LogError(f"{path}: it holds more than {LOG_BYTES} bytes; split it.")
+            data = bytearray()
+            while part := file.read(PART_BYTES):  # read(LOG_BYTES) would claim as much memory
+                data += part
+                if len(data) > LOG_BYTES:
+                    raise LogError(f"{path}: it holds more than {LOG_BYTES} bytes; split it.")
         return data.decode()
     except UNREADABLE as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {show(key)} is there twice in one object")
-        found[key] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen = Counter(key for key, _ in pairs)
+        twice = next(key for key, times in seen.items() if times > 1)
+        raise ValueError(f"the key {show(twice)} is there twice in one object")
     return found
 
 

@@ -1,6 +1,7 @@
 """What all readers of result files share: strict opening, fields, verdicts, one row a trial."""
 
 import gzip
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,12 @@ def test_a_repeated_trial_is_an_error_or_dropped_where_its_rows_agree() -> None:
 def test_a_file_without_a_trial_is_refused() -> None:
     with pytest.raises(LogError, match="log.json: there is no trial"):
         trials([], "log.json", "error")
+
+
+def test_a_small_log_takes_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text("[1]", encoding="utf-8")
+    tracemalloc.start()
+    json_value(tmp_path / "log.json")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2_000_000
