@@ -50,7 +50,9 @@ def state_scorer(episode: StatesAndTask) -> Any:
     try:
         from inspect_ai.scorer import accuracy, scorer, stderr
     except ModuleNotFoundError as error:
-        raise ImportError("the scorer needs inspect_ai: install evalkit[inspect].") from error
+        raise ImportError(
+            "the scorer needs inspect_ai: run `pip install -e .[inspect]` in the project's folder."
+        ) from error
 
     @scorer(metrics=[accuracy(), stderr()], name="state")
     def build() -> Any:

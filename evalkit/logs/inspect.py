@@ -84,7 +84,9 @@ def _log(path: PathLike) -> Any:
     try:
         from inspect_ai.log import read_eval_log
     except ModuleNotFoundError as error:
-        raise ImportError("Inspect's logs need inspect_ai: install evalkit[inspect].") from error
+        raise ImportError(
+            "Inspect's logs need inspect_ai: run `pip install -e .[inspect]` in the project's folder."
+        ) from error
     if not isfile(path):  # Inspect itself would go and fetch an address
         raise LogError(f"{path}: cannot be read: there is no such file.")
     try:

@@ -6,10 +6,13 @@ from evalkit.simulate.clinic import CLINIC
 from evalkit.simulate.store import CUSTOMER_OPERATIONS
 from evalkit.simulate.world import Scenario
 
-__all__ = ["SCENARIO", "SCENARIOS"]
+__all__ = ["DEFAULT", "SCENARIO", "SCENARIOS"]
 
 #: The scenarios that there are, by the name that the environment variable takes.
 SCENARIOS: dict[str, Scenario] = {"store": CUSTOMER_OPERATIONS, "clinic": CLINIC}
+
+#: The one that the chapters play, unless the environment variable gives another.
+DEFAULT = "store"
 
 
 def _chosen(name: str) -> Scenario:
@@ -20,5 +23,5 @@ def _chosen(name: str) -> Scenario:
     return SCENARIOS[name]
 
 
-#: What the chapters play: this line's name, unless the environment variable gives another.
-SCENARIO: Scenario = _chosen(os.environ.get("EVALKIT_SCENARIO") or "store")
+#: What the chapters play.
+SCENARIO: Scenario = _chosen(os.environ.get("EVALKIT_SCENARIO") or DEFAULT)

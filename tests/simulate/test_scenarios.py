@@ -12,7 +12,7 @@ import pytest
 
 from evalkit.grading import grade
 from evalkit.paths import split_path
-from evalkit.simulate import SCENARIOS
+from evalkit.simulate import DEFAULT, SCENARIOS
 from evalkit.simulate.recovery import check_work, failing, worker
 from evalkit.simulate.world import Call, Scenario, ToolError, World
 from evalkit.snapshots import snapshot
@@ -151,7 +151,7 @@ def chosen(name: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", ["", *SCENARIOS])
 def test_the_environment_variable_chooses(name: str) -> None:
-    assert chosen(name).stdout.strip() == SCENARIOS[name or "store"].name
+    assert chosen(name).stdout.strip() == SCENARIOS[name or DEFAULT].name
 
 
 def test_an_unknown_name_is_one_error_that_lists_those_there_are() -> None:
