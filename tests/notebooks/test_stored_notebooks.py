@@ -20,6 +20,7 @@ from evalkit.course.notebooks import (
     FOLDER,
     WIDGET_VIEW,
     differences,
+    execute,
     pair_names,
     read_notebook,
 )
@@ -81,6 +82,15 @@ def test_code_cells_are_short(name: str) -> None:
     ]
     assert max(lines) <= 25
     assert statistics.median(lines) <= 6
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "04_state_diff"])
+def test_two_runs_give_the_same_file_to_the_byte(name: str) -> None:
+    runs = [stored(name), stored(name)]
+    for notebook in runs:
+        execute(notebook, FOLDER)
+        notebook.metadata.pop("widgets", None)  # their state is under random ids and never stored
+    assert nbformat.writes(runs[0]) == nbformat.writes(runs[1])
 
 
 @pytest.mark.parametrize("name", NAMES)
