@@ -154,7 +154,11 @@ def _plot(name: str, table: pd.DataFrame, x: str) -> None:
             colour = [COLOURS["truth"], *_PEERS][i % 8]
             style = {"marker": "os^vDP*X"[i % 8], "linewidth": 2.5 if i == 0 else 1.2}
             axes.plot(rows["size"], rows[column], color=colour, label=work, **style)
-    figure.axes[0].legend(fontsize=8, frameon=False, labelcolor=INK)
+    figure.subplots_adjust(top=0.88)
+    lines = figure.axes[0].get_lines()
+    figure.legend(
+        handles=lines, loc="upper center", ncols=6, fontsize=9, frameon=False, labelcolor=INK
+    )
     figure.savefig(FOLDER / f"{name}.png", dpi=150)
 
 
