@@ -164,7 +164,7 @@ def report_card(
     >>> round(card.pass_hat_1.value, 2), round(card.curve[-1].value, 2)
     (0.75, 0.5)
     >>> [check.name for check in card.with_status("met")]
-    ['credit', 'trials', 'baselines', 'intervals']
+    ['trials', 'baselines', 'intervals']
     """
     run = _run(_rows(trials), k, planned, evidence, level)
     found = (*measures(run), *conditions(run))

@@ -31,7 +31,7 @@ ITEMS: tuple[tuple[str, str, str], ...] = (
     ("process", "Process rules are few and explicit",
      "List them, rules=[...], and log which of them each trial broke, as violations."),
     ("credit", "Partial credit stands only beside completion",
-     "Judge full completion as well, as success."),
+     "Log it as credit beside success, or say that there is none: stated={'credit': ...}."),
     ("trials", "At least as many trials as k, and better more",
      "Run more trials of each task than k."),
     ("infra", "Infra failures are tagged, retried to a limit and reported",

@@ -113,8 +113,9 @@ def _process(data: Data, evidence: Evidence) -> Found:
 def _credit(data: Data, evidence: Evidence) -> Found:
     if data["trials"]["most"] == 0:
         return NOT_STATED, "no trial has a verdict"
-    beside = "partial credit stands beside" if data["partial credit"] else "all that is reported is"
-    return MET, f"{beside} the rate of full completion"
+    if not data["partial credit"]:
+        return NOT_STATED, "no partial credit was given"
+    return MET, "partial credit stands beside the rate of full completion"
 
 
 def _trials(data: Data, evidence: Evidence) -> Found:
@@ -138,7 +139,7 @@ def _infra(data: Data, evidence: Evidence) -> Found:
     infra, retried = data["infra failures"]["infra"], data["retries"]
     if unknown := data["unknown causes"]:
         return NOT_MET, f"nobody knows whose failure {unknown} trials are"
-    if retried:
+    if retried and (infra or unknown is not None):  # a log of whose failures they were
         return _retried(infra, retried)
     if infra and evidence.retries is not None:
         return MET, f"{infra} trials are tagged; each was retried up to {evidence.retries} times"

@@ -72,7 +72,8 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("process", MET, "never delete", VIOLATIONS, {"rules": [never("delete")]}),
         ("process", NOT_MET, "not listed: never delete", VIOLATIONS, {"rules": ["no damage"]}),
         ("process", NOT_MET, "11 rules", VIOLATIONS | {}, {"rules": ["never delete", *"abcdefghij"]}),
-        ("credit", MET, "all that is reported", {}, {}),
+        ("credit", NOT_STATED, "no partial credit was given", {}, {}),
+        ("credit", NOT_STATED, "was given", {"credit": None}, {}),
         ("credit", MET, "stands beside", {"credit": 0.5}, {}),
         ("credit", NOT_STATED, "no trial has a verdict", {"success": float("nan"), "credit": 0.5}, {}),
         ("trials", MET, "2 valid trials or more of each task, for pass^2; with n = k", {}, {}),
@@ -89,6 +90,8 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("infra", NOT_MET, "not retried so often", SPOILT, {"retries": 3}),
         ("infra", NOT_MET, "more often", SPOILT, {"retries": 1}),
         ("infra", NOT_STATED, "the limit", RUN, {}),
+        ("infra", NOT_STATED, "none is tagged", {"attempts": 1}, {"retries": 3}),
+        ("infra", MET, "0 infra failures, 0 retries", {"attempts": 1, "tag": ""}, {"retries": 3}),
         ("infra", MET, "2 infra failures", RUN, {"retries": 3}),
         ("infra", NOT_MET, "whose failure 1 trials are", SPOILT | UNKNOWN, {"retries": 2}),
         ("environment", NOT_STATED, "", {}, {}),
@@ -128,6 +131,12 @@ def test_each_line_is_what_its_evidence_says(
 def test_the_limits_are_those_of_the_tests() -> None:
     assert 0.04 < NARROW < 0.06
     assert FEW == 10
+
+
+def test_a_log_of_one_row_meets_nothing() -> None:
+    row = pd.DataFrame({"task": ["a"], "trial": 0, "success": 1.0, "infra": False, "attempts": 1})
+    assert report_card(row).with_status(MET) == ()
+    assert report_card(row, evidence=Evidence(retries=3)).with_status(MET) == ()
 
 
 @pytest.mark.parametrize("name", [name for name, _, _ in ITEMS])
