@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalkit.passk import whole
@@ -42,8 +43,8 @@ def trials_table(
         Any that Narwhals supports. A lazy one stays lazy; two small queries check it.
     task, trial, success, infra, steps, cost : str
         The columns that hold each. Success is boolean or 0 and 1, and missing where a trial was
-        not evaluated. Infra is true where the environment failed, not the agent: such a trial
-        is planned but not valid. Steps and cost are numbers to keep.
+        not evaluated. Infra (by default "infra", where there is one) is true where the environment
+        failed, not the agent: planned but not valid. Steps and cost are numbers to keep.
     threshold : float, optional
         For graded scores: a trial succeeds if its score is at least this.
     duplicates : {"error", "drop"}
@@ -58,9 +59,9 @@ def trials_table(
 
     Raises
     ------
-    ValueError
-        If a column, a task, a trial or an infra flag is missing; if success is graded and no
-        threshold is stated; if a trial tagged infra has passed; if a trial occurs twice.
+    TypeError, ValueError
+        If the frame is none; if a column, a task, a trial or an infra flag is missing; if success is
+        graded and no threshold stated; if a trial tagged infra has passed or one occurs twice.
 
     Examples
     --------
@@ -71,11 +72,13 @@ def trials_table(
     0    a      0      1.0  False
     1    a      1      0.0  False
     """
+    if duplicates not in ADVICE:
+        raise ValueError(f"duplicates must be 'error' or 'drop'; it is {duplicates!r}.")
+    frame = _opened(frame)
+    infra = "infra" if infra is None and "infra" in frame.collect_schema() else infra
     named = {"task": task, "trial": trial, "success": success}
     optional = {"infra": infra, "steps": steps, "cost": cost}
     named |= {name: column for name, column in optional.items() if column is not None}
-    if duplicates not in ADVICE:
-        raise ValueError(f"duplicates must be 'error' or 'drop'; it is {duplicates!r}.")
     table = _verdicts(_renamed(frame, named), named, threshold)
     table = table.unique() if duplicates == "drop" else table
     _refuse_repeats(table, ADVICE[duplicates])
@@ -150,11 +153,24 @@ def _tally(table: Any) -> pd.DataFrame:
     return rows.astype(dict.fromkeys([*sums, "planned", "trial"], "int64"))
 
 
+def _opened(frame: Any) -> Any:
+    """The frame as Narwhals speaks to it."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame)
+    except TypeError:
+        hint = "make one of it, pandas.DataFrame(rows)"
+        if isinstance(frame, str | PathLike):
+            hint = f"read the file first, read_trials({str(frame)!r})"
+        kind = type(frame).__name__
+        raise TypeError(f"frame: it is of type {kind}, no data frame; {hint}.") from None
+
+
 def _renamed(frame: Any, named: Mapping[str, str]) -> Any:
     """The named columns under our names, each of a type that it may have."""
     import narwhals as nw
 
-    frame = nw.from_native(frame)
     have = frame.collect_schema().names()
     for name, column in named.items():
         if column not in have:

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -133,6 +134,26 @@ def test_an_infra_flag_may_be_zeros_and_ones_but_nothing_else() -> None:
         trials_table(log.assign(tag=[0, 2]), infra="tag")
     with pytest.raises(ValueError, match="infra: column 'tag' must hold booleans"):
         trials_table(log.assign(tag=["", "timeout"]), infra="tag")
+
+
+def test_a_column_named_infra_is_used_though_nobody_names_it(engine: Any) -> None:
+    assert counts(trials_table(engine(LOG))).to_dict("list") == COUNTED
+    # Another that is named goes before it.
+    log = log_of(("a", 0, 0), ("a", 1, 0)).assign(infra=[True, True], tag=[True, False])
+    assert counts(trials_table(log, infra="tag"))["infra"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        ("own.csv", r"frame: it is of type str, .*read_trials\('own.csv'\)"),
+        (Path("own.csv"), r"read_trials\('own.csv'\)"),
+        ([{"task": "a"}], r"frame: it is of type list, .*pandas.DataFrame\(rows\)"),
+    ],
+)
+def test_what_is_no_frame_is_refused_with_what_makes_one(frame: Any, says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        trials_table(frame)
 
 
 def test_a_number_of_steps_or_a_cost_must_be_a_number() -> None:

@@ -122,13 +122,12 @@ def streamed_counts(
     1    b  2  1        2      0
     """
     columns = {"task": task, "trial": trial, "success": success, "infra": infra}
-    named = {name: column for name, column in columns.items() if column is not None}
     kinds: dict[str, type] = {}
     with closing(sqlite3.connect("")) as noted:  # a file of its own, gone when it is closed
         noted.execute("PRAGMA cache_size = -16384")  # in KiB, whatever the log
         noted.execute(_TABLE)
         for frame in filter(len, frames):
-            table = _checked(frame, named, kinds, threshold, duplicates)
+            table = _checked(frame, columns, kinds, threshold, duplicates)
             _note(noted, table, duplicates)
         sums = pd.DataFrame(noted.execute(_SUMS), columns=["task", "n", "c", "planned", "infra"])
     if sums.empty:
@@ -239,21 +238,24 @@ _SCORES = {bool, int, float, type(None)}
 
 def _checked(
     frame: pd.DataFrame,
-    named: Mapping[str, str],
+    columns: Mapping[str, str | None],
     kinds: dict[str, type],
     threshold: float | None,
     duplicates: Duplicates,
 ) -> pd.DataFrame:
     """The trials table of one batch, under the index of the batch."""
     have = ", ".join(map(str, frame.columns))
-    columns = {}
-    for name, column in named.items():
+    checked = {}
+    for name, column in columns.items():
+        if column is None and name in frame:  # infra, by its own name
+            column = name
+        if column is None:
+            continue
         if column not in frame:
             raise LogError(f"{name}: no column {column!r}; the frame has {have}.")
-        columns[name] = _column(frame[column], name, kinds)
-    table, tag = pd.DataFrame(columns), "infra" if "infra" in named else None
+        checked[name] = _column(frame[column], name, kinds)
     try:
-        return trials_table(table, infra=tag, threshold=threshold, duplicates=duplicates)
+        return trials_table(pd.DataFrame(checked), threshold=threshold, duplicates=duplicates)
     except ValueError as error:
         raise LogError(f"{_span(frame.index)}: {error}") from None
 

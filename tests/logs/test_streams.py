@@ -183,6 +183,11 @@ def test_other_columns_can_be_named(tmp_path: Path) -> None:
         streamed_counts(log_frames(path, ["id", "run"]), task="id", trial="run", infra="crashed")
 
 
+def test_a_column_named_infra_is_used_though_nobody_names_it(tmp_path: Path) -> None:
+    frames = log_frames(written(tmp_path, *LOG), NAMES)
+    assert streamed_counts(frames).values.tolist() == COUNTED
+
+
 def test_a_file_that_cannot_be_read_to_its_end_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, *LOG, name="log.jsonl.gz")
     path.write_bytes(path.read_bytes()[:-12])
