@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from evalkit.process import Rule
@@ -80,7 +81,8 @@ class Evidence:
     Raises
     ------
     ValueError
-        If a claim is on no line of the checklist, or a baseline is not passes out of tasks.
+        If a claim is on no line of the checklist, a baseline is not passes out of tasks, or
+        retries is no whole number.
     """
 
     tasks: Sequence[Task] | None = None
@@ -106,6 +108,9 @@ class Evidence:
         for name, pair in self.baselines.items():
             if len(pair) != 2 or not 0 <= pair[0] <= pair[1] or pair[1] < 1:
                 raise ValueError(f"baselines[{name!r}]: {pair} is not (passed, tasks).")
+        whole = isinstance(self.retries, Integral) and not isinstance(self.retries, bool)
+        if self.retries is not None and not (whole and self.retries >= 0):
+            raise ValueError(f"retries: {self.retries!r} is no whole number, 0 or more.")
         for name in ("tasks", "audits", "exposures", "rules"):
             if isinstance(getattr(self, name), str | Mapping):
                 raise ValueError(f"{name}: give a list, not {getattr(self, name)!r}.")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from evalkit.report.checklist import ITEMS, MET, NOT_MET, NOT_STATED, Check, Evidence
+from evalkit.report.conditions import listed
+from evalkit.report.measures import counted
 
 #: The largest share of a state that may be allowed to change and still be called narrow.
 NARROW = 0.05
 #: The most process rules that are still few.
 FEW = 10
 
-#: A status, and the evidence in words.
-Found = tuple[str, str]
+#: A status, the evidence in words, and what they rest on, if that is not the data.
+Found = tuple[str, ...]
 Data = Mapping[str, Any]
 
 
@@ -27,11 +29,14 @@ def filled_in(data: Data, evidence: Evidence) -> tuple[Check, ...]:
     evidence : Evidence
         What the trials cannot show.
     """
-    return tuple(_check(*item, *_LINES[item[0]](data, evidence), evidence) for item in ITEMS)
+    return tuple(_check(item, evidence, *_LINES[item[0]](data, evidence)) for item in ITEMS)
 
 
-def _check(name: str, item: str, advice: str, status: str, why: str, evidence: Evidence) -> Check:
-    claim, basis = evidence.stated.get(name), "data"
+def _check(
+    line: tuple[str, str, str], evidence: Evidence, status: str, why: str, basis: str = "data"
+) -> Check:
+    name, item, advice = line
+    claim = evidence.stated.get(name)
     if claim is False and status != NOT_MET:
         status, basis, why = NOT_MET, "stated", "stated as not met"
     elif claim and status == NOT_STATED:
@@ -65,7 +70,7 @@ def _changes(data: Data, evidence: Evidence) -> Found:
         return NOT_STATED, ""
     empty = sum(not task.states_something for task in evidence.tasks)
     text = f"{empty} of {len(evidence.tasks)} tasks state nothing"
-    full = f"{len(evidence.tasks)} tasks, each graded on the full diff"
+    full = f"{counted(len(evidence.tasks), 'task')}, each graded on the full diff"
     return (NOT_MET, text) if empty else (MET, full)
 
 
@@ -106,7 +111,8 @@ def _process(data: Data, evidence: Evidence) -> Found:
         return MET, "; ".join(rules)
     if rules:
         known = seen["known"] if seen else 0
-        return NOT_STATED, f"rules are listed, but only {known} trials say which they broke"
+        text = f"rules are listed; which were broken is known of only {counted(known, 'trial')}"
+        return NOT_STATED, text
     return NOT_STATED, ""
 
 
@@ -126,7 +132,7 @@ def _trials(data: Data, evidence: Evidence) -> Found:
     if alike:
         return NOT_MET, f"{alike} trials repeat one another, so they are not as many as they seem"
     if fewest < k:
-        return NOT_MET, f"a task has {fewest} valid trials, and pass^{k} is reported"
+        return NOT_MET, f"a task has {counted(fewest, 'valid trial')}, and pass^{k} is reported"
     if k == 1 < most:
         return NOT_MET, f"a task has a single valid trial, so the curve ends there; see k={most}"
     if k == 1:
@@ -137,23 +143,28 @@ def _trials(data: Data, evidence: Evidence) -> Found:
 
 def _infra(data: Data, evidence: Evidence) -> Found:
     infra, retried = data["infra failures"]["infra"], data["retries"]
+    logged = retried and retried["retries"] is not None
     if unknown := data["unknown causes"]:
-        return NOT_MET, f"nobody knows whose failure {unknown} trials are"
-    if retried and (infra or unknown is not None):  # a log of whose failures they were
+        return NOT_MET, f"nobody knows whose failure it was in {counted(unknown, 'trial')}"
+    if not infra and not (logged and unknown == 0):  # 0: each failure is somebody's
+        return NOT_STATED, "none is tagged; nothing says whether one would have been"
+    if logged:
         return _retried(infra, retried)
-    if infra and evidence.retries is not None:
-        return MET, f"{infra} trials are tagged; each was retried up to {evidence.retries} times"
-    if infra:
-        return NOT_STATED, f"{infra} are tagged; nothing says how often they were retried"
-    return NOT_STATED, "none is tagged; nothing says whether one would have been"
+    if retried:
+        text = f"{counted(infra, 'trial')} tagged; stated: retried up to {retried['limit']} times"
+        return MET, text, "stated"
+    text = f"{counted(infra, 'trial')} tagged; nothing says how often one was retried"
+    return NOT_STATED, text
 
 
 def _retried(infra: int, retried: Data) -> Found:
-    limit, text = retried["limit"], f"{infra} infra failures, {retried['retries']} retries"
+    limit, early = retried["limit"], retried["given up early"]
+    again = "1 retry" if retried["retries"] == 1 else f"{retried['retries']} retries"
+    text = f"{counted(infra, 'infra failure')}, {again}"
     if limit is None:
         return NOT_STATED, f"{text}; nothing says what the limit was"
-    if retried["given up early"]:
-        return NOT_MET, f"{text}; {retried['given up early']} trials were not retried so often"
+    if early:
+        return NOT_MET, f"{text}; less often than {limit} times in {counted(early, 'trial')}"
     if retried["most"] > limit:
         return NOT_MET, f"{text}; one trial was retried more often than {limit} times"
     return MET, f"{text}, at most {limit} of a trial"
@@ -162,16 +173,16 @@ def _retried(infra: int, retried: Data) -> Found:
 def _environment(data: Data, evidence: Evidence) -> Found:
     versions = data["environment"]["versions"]
     if len(versions) > 1:
-        return NOT_MET, f"more than one version: {_listed(versions)}"
+        return NOT_MET, f"more than one version: {listed(versions)}"
     if versions:
-        return MET, f"one version: {_listed(versions)}"
+        return MET, f"one version: {listed(versions)}"
     return (MET, "its fingerprint is given") if evidence.fingerprint else (NOT_STATED, "")
 
 
 def _user(data: Data, evidence: Evidence) -> Found:
     models, settings = data["user simulator"]["models"], data["user simulator"]["settings"]
     if len(models) > 1 or len(settings) > 1:
-        return NOT_MET, f"it was not the same in all trials: {_listed(models)}; {_listed(settings)}"
+        return NOT_MET, f"it was not the same in all trials: {listed(models)}; {listed(settings)}"
     if models == ["none"]:
         return MET, "there is no simulated user"
     if models and settings:
@@ -182,7 +193,7 @@ def _user(data: Data, evidence: Evidence) -> Found:
 def _budgets(data: Data, evidence: Evidence) -> Found:
     budgets = data["step budget"]
     if len(budgets) > 1:
-        return NOT_MET, f"more than one step budget: {_listed(budgets)}"
+        return NOT_MET, f"more than one step budget: {listed(budgets)}"
     return (MET, f"{budgets[0]} steps for every trial") if budgets else (NOT_STATED, "")
 
 
@@ -199,10 +210,6 @@ def _intervals(data: Data, evidence: Evidence) -> Found:
     if data["trials"]["used"] < 2:
         return NOT_MET, "fewer than two tasks have a verdict, so an interval says nothing"
     return MET, "each rate on this card has its interval"
-
-
-def _listed(values: Sequence[Any]) -> str:
-    return " and ".join("not recorded" if value is None else str(value) for value in values)
 
 
 _LINES: dict[str, Callable[[Data, Evidence], Found]] = {

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from evalkit.forms import canonical
-from evalkit.report.measures import UNKNOWN, Found, Measure, Run, missing
+from evalkit.report.measures import UNKNOWN, Found, Measure, Run, counted, missing
 from evalkit.values import show
 
 
@@ -51,7 +51,7 @@ def _cost(run: Run) -> Found:
 
 def _budget(run: Run) -> Found:
     budgets = _distinct(run, ["max_steps"], run.evidence.max_steps)
-    return _listed(budgets), budgets
+    return listed(budgets), budgets
 
 
 def _environment(run: Run) -> Found:
@@ -59,9 +59,9 @@ def _environment(run: Run) -> Found:
     versions = _distinct(run, names, run.evidence.environment_version)
     starts = _distinct(run, ["start"], None)
     print_of = run.evidence.fingerprint
-    text = _listed(versions)
+    text = listed(versions)
     if starts and None not in starts:
-        text += f"; {len(starts)} start state{'s' * (len(starts) != 1)}"
+        text += f"; {counted(len(starts), 'start state')}"
     if print_of:
         digests = ", ".join(f"{name} {_short(print_of[name])}" for name in print_of)
         text += f"; fingerprint: {digests}"
@@ -78,7 +78,7 @@ def _user(run: Run) -> Found:
     settings = _distinct(run, ["user_settings"], run.evidence.user_settings)
     if not models or models == ["none"]:
         return models[0] if models else UNKNOWN, {"models": models, "settings": settings}
-    text = f"{_listed(models)}, settings {_listed(settings)}"
+    text = f"{listed(models)}, settings {listed(settings)}"
     return text, {"models": models, "settings": settings}
 
 
@@ -98,7 +98,8 @@ def _distinct(run: Run, columns: Iterable[str], stated: Any) -> list[Any]:
     return sorted(distinct.values(), key=lambda value: (value is None, str(value)))
 
 
-def _listed(values: Sequence[Any]) -> str:
+def listed(values: Sequence[Any]) -> str:
+    """The values in words; a missing one was not recorded."""
     said = ("not recorded in some trials" if value is None else str(value) for value in values)
     return " and ".join(said) or UNKNOWN
 
@@ -124,7 +125,9 @@ def _identical(run: Run) -> Found:
     sets = identical_trials(valid)
     tasks = list(dict.fromkeys(sets["task"]))
     alike = sum(map(len, sets["identical"]))
-    text = f"{alike} trials of {len(tasks)} tasks repeat one another" if alike else "none"
+    text = (
+        f"{alike} trials of {counted(len(tasks), 'task')} repeat one another" if alike else "none"
+    )
     return text, {"trials": alike, "tasks": tasks}
 
 

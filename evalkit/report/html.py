@@ -195,7 +195,7 @@ def _ticks(last: int) -> set[int]:
 def _checklist(card: ReportCard) -> str:
     rows = []
     for check in card.checklist:
-        by = " (stated)" if check.basis == "stated" else ""
+        by = " (stated)" if check.basis == "stated" and "stated" not in check.why else ""
         why = f"<br>{_text(check.why)}{by}" if check.why else ""
         to_do = f'<br><span class="ek-do">{_text(check.to_do)}</span>' if check.to_do else ""
         rows.append(

@@ -96,6 +96,17 @@ def in_words(point: Estimate, what: str = "") -> str:
     return f"{point.value:.1%}{what} ({ends})"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> counted(1, "infra failure"), counted(2, "infra failure")
+    ('1 infra failure', '2 infra failures')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def printable(text: str) -> str:
     """The text with what would command a terminal, or turn its lines round, written out.
 
@@ -115,10 +126,10 @@ def _trials(run: Run) -> Found:
     n = run.tally["n"]
     fewest, most = int(n.min()), int(n.max())
     each = str(most) if fewest == most else f"{fewest} to {most}"
-    tasks = f"{len(n)} task{'s' * (len(n) != 1)}"
     data = {"tasks": len(n), "fewest": fewest, "most": most, "k": len(run.curve)}
     used = run.curve[0].tasks if run.curve else 0
-    return f"{tasks}, {each} valid trial{'s' * (each != '1')} of each", data | {"used": used}
+    text = f"{counted(len(n), 'task')}, {each} valid trial{'s' * (each != '1')} of each"
+    return text, data | {"used": used}
 
 
 def _coverage(run: Run) -> Found:
@@ -129,7 +140,9 @@ def _coverage(run: Run) -> Found:
     why = {"infra failures": infra, "not run": not_run, "not evaluated": rest}
     text = f"{valid} of {planned} planned trials have a verdict ({valid / planned:.1%})"
     if valid < planned:
-        text += "; without: " + ", ".join(f"{why[name]} {name}" for name in why if why[name])
+        lost = {"infra failures": counted(infra, "infra failure")}
+        told = [lost.get(name, f"{number} {name}") for name, number in why.items() if number]
+        text += f"; without: {', '.join(told)}"
     low, high = run.first.bracket if run.first else (0.0, 1.0)
     if valid < planned:
         text += f". Had these all failed, or all passed, pass^1 would be {low:.1%} or {high:.1%}"
@@ -161,12 +174,12 @@ def _infra(run: Run) -> Found:
 
 
 def _retries(run: Run) -> Found:
-    attempts = _attempts(run)
+    attempts, limit = _attempts(run), run.evidence.retries
     if attempts is None:
-        return UNKNOWN, None
+        unseen = {"retries": None, "most": None, "limit": limit, "given up early": None}
+        return (UNKNOWN, None) if limit is None else (f"stated: up to {limit} of one trial", unseen)
     again = (attempts - 1).clip(lower=0)
     spoilt = again[run.rows["infra"]]
-    limit = run.evidence.retries
     if limit is None and len(spoilt):
         limit = int(again.max())
     early = 0 if limit is None else int((spoilt < limit).sum())
@@ -174,7 +187,7 @@ def _retries(run: Run) -> Found:
     data = {"retries": total, "most": most, "limit": limit, "given up early": early}
     if not total:
         return "none", data
-    given_up = f"; {len(spoilt)} trials were given up" * bool(len(spoilt))
+    given_up = f"; given up: {counted(len(spoilt), 'trial')}" * bool(len(spoilt))
     return f"{total}, at most {most} of one trial{given_up}", data
 
 

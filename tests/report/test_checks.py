@@ -41,6 +41,7 @@ SOUND = audit(full(TASK))
 SOUND_FORMS = audit(full(FORMS), FORMS)
 RUN = {"attempts": [1, 3, 1, 1], "tag": "agent success", "kind": ""}
 SPOILT = RUN | {"success": [1.0, None, 1, 1], "infra": [False, True, False, False]}
+ONE_SAYS = {"violations": [[], None, None, None]}
 VIOLATIONS = {"violations": [["never delete"], [], [], []]}
 UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "", "", ""]}
 
@@ -68,6 +69,7 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("reach", NOT_MET, "can read: x, and 1 more", {}, {"exposures": ["can read: x", "copy: y"]}),
         ("process", NOT_STATED, "", {}, {}),
         ("process", NOT_STATED, "only 0 trials", {}, {"rules": [never("delete")]}),
+        ("process", NOT_STATED, "only 1 trial", ONE_SAYS, {"rules": [never("delete")]}),
         ("process", NOT_STATED, "", VIOLATIONS, {}),
         ("process", MET, "never delete", VIOLATIONS, {"rules": [never("delete")]}),
         ("process", NOT_MET, "not listed: never delete", VIOLATIONS, {"rules": ["no damage"]}),
@@ -83,17 +85,16 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("trials", NOT_MET, "no task has", {"success": float("nan")}, {}),
         ("trials", NOT_MET, "4 trials repeat", {"trace": "same", "success": 1.0}, {}),
         ("infra", NOT_STATED, "none is tagged", {}, {}),
-        ("infra", NOT_STATED, "1 are tagged", {k: SPOILT[k] for k in ("success", "infra")}, {}),
-        ("infra", MET, "up to 3 times", {k: SPOILT[k] for k in ("success", "infra")}, {"retries": 3}),
+        ("infra", NOT_STATED, "1 trial tagged", {k: SPOILT[k] for k in ("success", "infra")}, {}),
         ("infra", MET, "3 infra failures, 2 retries, at most 2", SPOILT, {}),
         ("infra", MET, "at most 2", SPOILT, {"retries": 2}),
-        ("infra", NOT_MET, "not retried so often", SPOILT, {"retries": 3}),
+        ("infra", NOT_MET, "less often than 3 times in 1 trial", SPOILT, {"retries": 3}),
         ("infra", NOT_MET, "more often", SPOILT, {"retries": 1}),
         ("infra", NOT_STATED, "the limit", RUN, {}),
         ("infra", NOT_STATED, "none is tagged", {"attempts": 1}, {"retries": 3}),
         ("infra", MET, "0 infra failures, 0 retries", {"attempts": 1, "tag": ""}, {"retries": 3}),
         ("infra", MET, "2 infra failures", RUN, {"retries": 3}),
-        ("infra", NOT_MET, "whose failure 1 trials are", SPOILT | UNKNOWN, {"retries": 2}),
+        ("infra", NOT_MET, "whose failure it was in 1 trial", SPOILT | UNKNOWN, {"retries": 2}),
         ("environment", NOT_STATED, "", {}, {}),
         ("environment", NOT_STATED, "", {"environment_version": None}, {}),
         ("environment", MET, "v1", {"environment_version": "v1"}, {}),
@@ -151,6 +152,16 @@ def test_a_claim_fills_in_what_no_data_show_and_a_denial_always_counts(name: str
     assert denied.to_do
 
 
+def test_a_limit_of_retries_that_no_log_shows_is_stated_above_and_below() -> None:
+    rows = {"task": ["a", "a"], "trial": [0, 1], "success": [1.0, None], "infra": [False, True]}
+    card = report_card(pd.DataFrame(rows), evidence=Evidence(retries=3))
+    found = next(line for line in card.checklist if line.name == "infra")
+    assert (found.status, found.basis) == (MET, "stated")
+    assert found.why == "1 trial tagged; stated: retried up to 3 times"
+    assert ("retries", "stated: up to 3 of one trial") in card.lines()
+    assert "(stated)" not in card.to_html()  # it is said once
+
+
 def test_a_claim_against_the_data_is_not_met_and_is_shown() -> None:
     versions = {"environment_version": ["v1", "v1", "v2", "v2"]}
     found = check("environment", versions, stated={"environment": "pinned"})
@@ -167,6 +178,10 @@ def test_a_claim_against_the_data_is_not_met_and_is_shown() -> None:
         ({"baselines": {"nothing": (3, 2)}}, r"baselines\['nothing'\]: \(3, 2\) is not"),
         ({"baselines": {"nothing": (0, 0)}}, "is not"),
         ({"baselines": {"nothing": (1,)}}, "is not"),
+        ({"retries": "3"}, "retries: '3' is no whole number"),
+        ({"retries": 2.5}, "retries: 2.5 is no"),
+        ({"retries": True}, "retries: True is no"),
+        ({"retries": -1}, "retries: -1 is no"),
         ({"rules": "never delete"}, "rules: give a list"),
         ({"exposures": "can read"}, "exposures: give a list"),
     ],

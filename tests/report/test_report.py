@@ -125,7 +125,7 @@ def test_every_planned_trial_is_counted_once_by_its_reason() -> None:
     found = data(card, "coverage")
     assert (found["valid"], found["planned"]) == (3, 9)
     assert (found["infra failures"], found["not run"], found["not evaluated"]) == (1, 4, 1)
-    assert "1 infra failures, 4 not run, 1 not evaluated" in text(card, "coverage")
+    assert "1 infra failure, 4 not run, 1 not evaluated" in text(card, "coverage")
     assert card.pass_hat_1 is not None
     assert found["pass^1 bracket"] == list(card.pass_hat_1.bracket)
     assert "6 of 9" in card.headline
