@@ -118,7 +118,7 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
     ("content", "arguments", "says"),
     [
         ("a,b\n1,2\n", [], "log: its format is not known"),
-        (GOOD, ["--k", "3"], "log: .*no task has 3 valid trials"),
+        (GOOD, ["--k", "3"], "log: k=3: no task has more than 2 valid trials"),
         (GOOD, ["--k", "0"], "log: .*1 or more"),
         (GOOD, ["--planned", "1"], "log: .*2 trials, and 1 were planned"),
         (GOOD, ["--option", "repair=true"], "log: its format has no option 'repair'"),

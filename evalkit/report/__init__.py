@@ -15,7 +15,7 @@ from evalkit.report.checklist import MET, NOT_MET, NOT_STATED, Check, Evidence
 from evalkit.report.checks import filled_in
 from evalkit.report.conditions import conditions
 from evalkit.report.html import fragment, page, shown
-from evalkit.report.measures import UNKNOWN, Measure, Run, in_words, measures, printable
+from evalkit.report.measures import UNKNOWN, Measure, Run, counted, in_words, measures, printable
 from evalkit.trials import counts, trials_table
 from evalkit.values import show
 
@@ -166,7 +166,8 @@ def report_card(
     >>> [check.name for check in card.with_status("met")]
     ['trials', 'baselines', 'intervals']
     """
-    run = _run(_rows(trials), k, planned, evidence, level)
+    rows, table = _rows(trials)
+    run = _run(rows, counts(table, planned), k, evidence, level)
     found = (*measures(run), *conditions(run))
     checklist = filled_in({measure.name: measure.data for measure in found}, evidence)
     headline = _headline(run, found, checklist)
@@ -208,22 +209,19 @@ def episode_fields(verdict: Verdict, process: Verdict | None = None) -> dict[str
 
 
 def _run(
-    rows: pd.DataFrame,
-    k: int | None,
-    planned: int | Mapping[Any, int] | None,
-    evidence: Evidence,
-    level: float,
+    rows: pd.DataFrame, tally: pd.DataFrame, k: int | None, evidence: Evidence, level: float
 ) -> Run:
-    tally = counts(trials_table(rows, infra="infra"), planned)
     n = tally["n"]
     last = positive("k", k) if k is not None else int(n[n > 0].min() if n.any() else 0)
+    if last > n.max():
+        raise ValueError(f"k={last}: no task has more than {counted(int(n.max()), 'valid trial')}.")
     curve = tuple(estimate(tally, j, level=level, min_trials=last) for j in range(1, last + 1))
     first = estimate(tally, level=level) if n.any() else None
     return Run(rows, tally, curve, first, evidence, level)
 
 
-def _rows(trials: Any) -> pd.DataFrame:
-    """The trials here, success and infra checked, and every other column as it was."""
+def _rows(trials: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The trials here, success and infra checked and other columns as they were; and as a table."""
     import narwhals as nw
     import pandas as pd
 
@@ -238,7 +236,7 @@ def _rows(trials: Any) -> pd.DataFrame:
             raise ValueError(f"trials: {column} is {' and '.join(names)}; make a card of each.")
     table = trials_table(rows, infra="infra" if "infra" in rows else None)
     checked = {name: table[name].to_numpy() for name in ("success", "infra")}
-    return rows.assign(**checked).reset_index(drop=True)
+    return rows.assign(**checked).reset_index(drop=True), table
 
 
 def _title(rows: pd.DataFrame) -> str:
