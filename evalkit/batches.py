@@ -23,7 +23,7 @@ from evalkit.grading import Verdict, grade
 from evalkit.logs import strict_json
 from evalkit.statediff import State
 from evalkit.tasks import Task, TaskError
-from evalkit.values import StateError, show
+from evalkit.values import StateError, a_kind, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +124,7 @@ def _state(name: str, text: Any) -> State:
     except (ValueError, RecursionError) as error:
         raise StateError(f"{name}: {error}") from None
     if type(state) is not dict:
-        raise StateError(f"{name}: a state is an object, not a {type(state).__name__}")
+        raise StateError(f"{name}: a state is an object, not {a_kind(state)}")
     return state
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,9 @@ import numpy as np
 from evalkit.forms import canonical, equals
 from evalkit.newrows import matching, nearest, unexplained
 from evalkit.paths import Path, field_count, format_path, same_key
-from evalkit.statediff import Change, State, state_diff
+from evalkit.statediff import Change, State, check_state, state_diff
 from evalkit.tasks import FittedTask, Invariant, Task, TaskError, fit
-from evalkit.values import MISSING, show, show_apart
+from evalkit.values import MISSING, a_kind, show, show_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +155,7 @@ def grade(before: State, after: State, task: Task) -> Verdict:
     Raises
     ------
     TaskError
-        If the task does not fit the before state.
+        If the task is none, or does not fit the before state.
     StateError
         If a state cannot be compared.
 
@@ -169,6 +170,7 @@ def grade(before: State, after: State, task: Task) -> Verdict:
     collateral  orders/W2/status  no change    'pending' -> 'cancelled'
     met         orders/W1/status  'cancelled'  'cancelled'
     """
+    _check_arguments(before, after, task)
     fitted = fit(task, before, after)
     changes, created = _created(state_diff(before, after, task.forms), fitted)
     findings = [*_required(fitted), *_deleted(fitted), *created, *_unasked(changes, fitted)]
@@ -181,8 +183,19 @@ def grade(before: State, after: State, task: Task) -> Verdict:
         tuple(findings),
         met / (met + missing) if met + missing else float("nan"),
         allowed_share(fitted),
-        (*_notes(task, kinds), *_matching_nothing(fitted)),
+        (*_notes(task, kinds), *_matching_nothing(task, fitted)),
     )
+
+
+def _check_arguments(before: Any, after: Any, task: Any) -> None:
+    if not isinstance(task, Task):
+        makes = f"load_task({str(task)!r})" if isinstance(task, str | PathLike) else "Task(...)"
+        raise TaskError(
+            f"task is {a_kind(task)}, not a Task; give before, after and task in this order, and "
+            f"what {makes} makes"
+        )
+    check_state("before", before)
+    check_state("after", after)
 
 
 def _status(task: Task, kinds: list[str]) -> str:
@@ -206,13 +219,29 @@ def _notes(task: Task, kinds: list[str]) -> tuple[str, ...]:
     return ()
 
 
-def _matching_nothing(fitted: FittedTask) -> Iterator[str]:
-    """A note on each pattern that names a place which neither state has; a typo is silent else."""
+def _matching_nothing(task: Task, fitted: FittedTask) -> Iterator[str]:
+    """A note on each name that neither state has; a typo is silent else, or the agent's fault."""
     patterns = [(str(entry), entry.path) for _, entry in fitted.allowed]
     patterns += [(f"forms[{pattern!r}]", pattern) for pattern, _ in fitted.forms]
+    patterns += _stated_fields(task, fitted)
     for name, pattern in patterns:
         if fitted.before.leads_nowhere(pattern) and fitted.after.leads_nowhere(pattern):
             yield f"{name} names nothing in either state; is it misspelt?"
+
+
+def _stated_fields(task: Task, fitted: FittedTask) -> Iterator[tuple[str, Path]]:
+    """Each field that a task states of a row, with a pattern of it in all rows of the table."""
+    fields: list[tuple[str, Path]] = []
+    for stated, (path, value) in zip(task.required, fitted.required.items(), strict=True):
+        entry = f"required[{stated!r}]"
+        whole = type(value) is dict and len(path) > 1  # a row
+        columns = [(f"{entry}, {column!r}", (*path, column)) for column in value] if whole else []
+        fields += columns or [(entry, path)]
+    for i, (table, row) in enumerate(fitted.created):
+        columns = [(f"created[{i}], {c!r}", (*table, "*", c)) for c in (*row.columns, *row.free)]
+        fields += columns
+    for name, path in fields:
+        yield name, (*path[:1], *("*" for _ in path[1:-1]), *path[1:][-1:])
 
 
 def _required(fitted: FittedTask) -> Iterator[Finding]:

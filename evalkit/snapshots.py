@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, Any
 from evalkit.databases import snapshot_database
 from evalkit.frames import frame_rows, is_frame
 from evalkit.statediff import State
-from evalkit.values import StateError, check_value, show
+from evalkit.values import StateError, a_kind, check_value, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def snapshot(
         tables = {k: frame_rows(v, show(k)) if is_frame(v) else v for k, v in _items(source)}
         return dict(check_value(tables))
     raise StateError(
-        f"a {type(source).__name__} is not a source; give a sqlite3.Connection, a path, a mapping"
+        f"{a_kind(source)} is not a source; give a sqlite3.Connection, a path, a mapping"
         " or a pandas data frame"
     )
 
@@ -128,7 +128,9 @@ def _file(source: str | os.PathLike[str]) -> State:
         regular = stat.S_ISREG(os.stat(source).st_mode)
     except (OSError, ValueError) as error:
         hint = "; json.loads JSON text first" if "{" in str(source) else ""
-        raise StateError(f"{source}: names no file or directory: {error}{hint}") from error
+        raise StateError(
+            f"{source or repr('')}: names no file or directory: {error}{hint}"
+        ) from error
     path = Path(source)
     if not regular:
         raise StateError(f"{path}: is neither a file nor a directory")
@@ -137,7 +139,7 @@ def _file(source: str | os.PathLike[str]) -> State:
     try:
         state = _parse(_content(Path(os.path.realpath(path))), path.suffix)
         if type(state) is not dict:
-            raise StateError(f"line 1: a state is an object, not a {type(state).__name__}")
+            raise StateError(f"line 1: a state is an object, not {a_kind(state)}")
     except OSError as error:
         raise StateError(f"{path}: cannot be read: {error.strerror}") from error
     except StateError as error:

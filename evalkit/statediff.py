@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from evalkit.forms import Forms, canonical, declare, forms_at, key_field, keyed
 from evalkit.paths import Path, format_path
-from evalkit.values import MISSING, SCALARS, StateError, check_value, same, show
+from evalkit.values import MISSING, SCALARS, StateError, a_kind, check_value, same, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +120,24 @@ class Diff:
         return after
 
 
+def check_state(name: str, state: Any) -> None:
+    """Refuse what is no state, with what makes one of it.
+
+    Examples
+    --------
+    >>> check_state("before", "shop.sqlite")
+    Traceback (most recent call last):
+    ...
+    evalkit.values.StateError: before is a str, not a state; take a snapshot('shop.sqlite') of it
+    first
+    """
+    if type(state) is not dict:
+        source = repr(str(state)) if isinstance(state, str | PathLike) else "..."
+        raise StateError(
+            f"{name} is {a_kind(state)}, not a state; take a snapshot({source}) of it first"
+        )
+
+
 def state_diff(
     before: State, after: State, forms: Mapping[str | Path, str | Sequence[str]] | None = None
 ) -> Diff:
@@ -156,10 +175,8 @@ def state_diff(
     >>> bool(state_diff({"orders": {1: {"paid": 33}}}, {"orders": {1: {"paid": "33.0"}}}, forms))
     False
     """
-    for name, state in (("before", before), ("after", after)):
-        if type(state) is not dict:
-            kind = type(state).__name__
-            raise StateError(f"{name} is a {kind}, not a state; take a snapshot(...) of it first")
+    check_state("before", before)
+    check_state("after", after)
     changes: list[Change] = []
     try:
         _walk(before, after, (), declare(forms or {}), changes)

@@ -213,7 +213,19 @@ def unsupported(value: Any, path: Path = ()) -> str:
     elif kind.__bases__ not in ((object,), ()):
         hint = f"; convert it to a plain {kind.__bases__[0].__name__}"
     where = f"{format_path(path)}: " if path else ""
-    return f"{where}a {kind.__name__} is not a supported value{hint}"
+    return f"{where}{a_kind(value)} is not a supported value{hint}"
+
+
+def a_kind(value: Any) -> str:
+    """The type of a value, with its article.
+
+    Examples
+    --------
+    >>> a_kind(3), a_kind("3")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"
 
 
 def show(value: Any, width: int = 60) -> str:
@@ -231,7 +243,7 @@ def show(value: Any, width: int = 60) -> str:
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer of more than 4,300 digits, a deep list
-        return f"a {type(value).__name__} too large to show"
+        return f"{a_kind(value)} too large to show"
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

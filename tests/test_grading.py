@@ -1,5 +1,6 @@
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -388,6 +389,50 @@ def test_a_pattern_that_names_nothing_is_told(entries: dict[str, Any], named: li
     notes = grade(before, after, Task(unchanged=True, **entries)).notes
     told = [note for note in notes if "names nothing in either state" in note]
     assert told == [f"{name} names nothing in either state; is it misspelt?" for name in named]
+
+
+@pytest.mark.parametrize(
+    ("task", "named"),
+    [
+        (Task({"orders/W1/statsu": "new"}), ["required['orders/W1/statsu']"]),
+        (Task({"orders/W3": {"status": "x", "nte": ""}}), ["required['orders/W3'], 'nte'"]),
+        (Task({"oders": 1}), ["required['oders']"]),
+        (
+            Task(created=[Created("refunds", ordr="W1", free=["id", "att"])]),
+            ["created[0], 'ordr'", "created[0], 'att'"],
+        ),
+        # What one row of the table has, or the table is too empty to say, is no misspelling.
+        (Task({"orders/W3": {"status": "x"}, "cart/9/qty": 1} | {"log/1/text": "x"}), []),
+        (Task(created=[Created("empty", anything=1, free=["id"])]), []),
+    ],
+)
+def test_a_field_that_no_row_has_is_told_and_fails(task: Task, named: list[str]) -> None:
+    before = BEFORE | {"empty": {}, "cart": BEFORE["cart"] | {9: {}}}
+    verdict = grade(before, before, task)
+    assert verdict.status == "fail"
+    told = [note for note in verdict.notes if "names nothing in either state" in note]
+    assert told == [f"{name} names nothing in either state; is it misspelt?" for name in named]
+
+
+def test_a_field_that_the_agent_made_is_not_misspelt() -> None:
+    after = copy.deepcopy(BEFORE)
+    after["orders"]["W1"]["carrier"] = "post"
+    verdict = grade(BEFORE, after, Task({"orders/W1/carrier": "post"}))
+    assert (verdict.status, verdict.notes) == ("pass", ())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((TASK, BEFORE, BEFORE), "task is a dict, not a Task; give before, after and task in this"),
+        ((BEFORE, BEFORE, "x.json"), r"task is a str, .*what load_task\('x.json'\) makes"),
+        (("a.db", BEFORE, TASK), r"before is a str, .*take a snapshot\('a.db'\) of it first"),
+        ((BEFORE, Path("b.db"), TASK), r"after is a \w*Path, .*take a snapshot\('b.db'\)"),
+    ],
+)
+def test_arguments_of_another_kind_or_order_are_told(arguments: Any, says: str) -> None:
+    with pytest.raises((TaskError, StateError), match=says):
+        grade(*arguments)
 
 
 def test_an_agent_cannot_turn_a_failure_into_an_error_of_an_invariant() -> None:

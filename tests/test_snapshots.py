@@ -515,3 +515,8 @@ def test_a_published_database_is_snapshot_and_one_leaf_is_one_change(
     [change] = state_diff(before, snapshot(live))
     assert change.path == path[: len(change.path)]
     assert change.kind == "changed"
+
+
+def test_an_empty_path_is_shown_as_one() -> None:
+    with pytest.raises(StateError, match="^'': names no file or directory"):
+        snapshot("")

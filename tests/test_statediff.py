@@ -110,7 +110,7 @@ def test_a_diff_holds_copies() -> None:
 
 @pytest.mark.parametrize("state", [None, [], "db.sqlite", 5])
 def test_what_is_no_state_is_refused(state: object) -> None:
-    with pytest.raises(StateError, match="is a .*, not a state; take a snapshot"):
+    with pytest.raises(StateError, match="is an? .*, not a state; take a snapshot"):
         state_diff({}, state)  # type: ignore[arg-type]
 
 

@@ -293,7 +293,7 @@ def test_a_zone_is_its_offset_when_the_copy_is_made() -> None:
 
 
 def test_show_never_raises() -> None:
-    assert show(10**5000) == "a int too large to show"
+    assert show(10**5000) == "an int too large to show"
     assert show(CYCLE)
     assert len(show("x" * 1000)) == 60
     assert show(MISSING) == "nothing"
