@@ -27,6 +27,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from evalkit.tasks import Allowed, Between, Created, Task, TaskError
+from evalkit.values import a_kind
 
 _ENTRIES = ("required", "created", "deleted", "allowed", "forms", "unchanged")
 _CREATED = ("table", "columns", "free")
@@ -39,13 +40,17 @@ def task_to_dict(task: Task) -> dict[str, Any]:
     Raises
     ------
     TaskError
-        If the task holds a Python function (a condition or an invariant), which no file can hold.
+        If it is no task, or holds a Python function (a condition or an invariant), which no file can hold.
 
     Examples
     --------
     >>> task_to_dict(Task(required={"orders/W1/status": "cancelled"}))
     {'required': {'orders/W1/status': 'cancelled'}}
     """
+    if not isinstance(task, Task):
+        raise TaskError(
+            f"task is {a_kind(task)}, not a Task; to save, give the task, then the path"
+        )
     if task.invariants:
         raise TaskError(
             f"invariants[0] ({task.invariants[0].name!r}) is a Python function, which a task file "
@@ -208,7 +213,7 @@ def _out(value: Any, where: str) -> Any:
             f"{where}: when is a Python function, which a task file cannot hold; "
             "use Between(...), 'instant' or 'number'"
         )
-    raise TaskError(f"{where}: a task file cannot hold a {kind.__name__}")
+    raise TaskError(f"{where}: a task file cannot hold {a_kind(value)}")
 
 
 def _in(spec: Any, where: str) -> Any:

@@ -266,7 +266,9 @@ class FittedTask:
                 where = f"{format_path(found[:i])} has no {key!r}" if i else f"there is no {key!r}"
                 few = ", ".join(map(repr, list(mapping)[:6])) or "nothing"
                 more = ", ..." if len(mapping) > 6 else ""
-                raise TaskError(f"{entry}: {where} (there are: {few}{more})")
+                slash = any("/" in key_text(key) for key in mapping) and isinstance(path, str)
+                hint = "; write a tuple for a key with a slash" if slash else ""
+                raise TaskError(f"{entry}: {where} (there are: {few}{more}){hint}")
         return found
 
     def _new_place(self, found: Path, path: str | Path) -> Path:

@@ -123,6 +123,13 @@ def test_what_a_file_cannot_hold_is_refused_and_not_dropped() -> None:
         task_to_dict(Task(unchanged=True, allowed=[Allowed("a/b", when=bool)]))
 
 
+def test_a_path_in_the_place_of_the_task_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with pytest.raises(TaskError, match="is a str, not a Task; to save, give the task, then the p"):
+        save_task(str(path), Task(unchanged=True))  # type: ignore[arg-type]
+    assert not path.exists()
+
+
 def test_a_lone_surrogate_survives(tmp_path: Path) -> None:
     task = Task(required={("files", "\udcff"): "x"})
     save_task(task, tmp_path / "task.json")

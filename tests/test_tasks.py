@@ -142,3 +142,12 @@ def test_a_goal_that_equals_the_start_states_that_nothing_changes() -> None:
 def test_invariants_are_named() -> None:
     assert Task(invariants=[Invariant("x", lambda s: True)]).states_something
     assert not Task(allowed=[Allowed("orders/*/note")]).states_something
+
+
+def test_a_key_with_a_slash_is_written_in_a_tuple() -> None:
+    state = {"books": {"978-1/2": {"copies": 1}}, "shelves": {"a": {}}}
+    with pytest.raises(TaskError, match="write a tuple for a key with a slash"):
+        fit(Task({"books/978-1/2/copies": 2}), state, state)
+    fit(Task({("books", "978-1/2", "copies"): 2}), state, state)
+    with pytest.raises(TaskError, match=r"shelves has no 'b' \(there are: 'a'\)$"):
+        fit(Task({"shelves/b/x": 2}), state, state)
