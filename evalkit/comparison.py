@@ -184,13 +184,14 @@ def _paired(
     """The n and c of both (shape (2, tasks)), the tasks left out, and the bracket."""
     if "task" not in a or "task" not in b:
         raise ValueError("a and b need a column task, by which the agents are paired.")
+    arrays = [np.stack(count_arrays(counts)) for counts in (a, b)]
     first = {task: row for row, task in enumerate(task_names(a))}
     second = {task: row for row, task in enumerate(task_names(b))}
     both = [task for task in first if task in second]
     n, c, planned = np.stack(
         [
-            np.stack(count_arrays(counts))[:, [rows[task] for task in both]]
-            for counts, rows in ((a, first), (b, second))
+            columns[:, [rows[task] for task in both]]
+            for columns, rows in zip(arrays, (first, second), strict=True)
         ],
         axis=1,
     )
