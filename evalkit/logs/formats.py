@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,15 @@ def _sign(kind: str, *names: str) -> Sign:
     return kind, frozenset(names)
 
 
+#: The columns of a table, and the kinds of file that may hold one.
+COLUMNS = frozenset(("task", "trial", "success"))
+TABULAR = frozenset(("csv", "lines", "parquet"))
+
 #: Name of a format to its reader, and the signs by which a file of it is known, any one of them.
 #: Where files of two formats share signs, the one with more names is meant.
 FORMATS: dict[str, tuple[Reader, tuple[Sign, ...]]] = {
     "run-log": (read_run_log, (_sign("lines", "task", "trial", "attempt", "tag"),)),
-    "table": (
-        read_table,
-        tuple(_sign(kind, "task", "trial", "success") for kind in ("csv", "lines", "parquet")),
-    ),
+    "table": (read_table, tuple((kind, COLUMNS) for kind in TABULAR)),
     "tau-bench": (read_tau_bench, (_sign("list", "task_id", "info", "traj"),)),
     "tau2-bench": (read_tau2_bench, (_sign("object", "simulations"),)),
     "swe-bench": (read_swe_bench, (_sign("object", "resolved_ids"),)),
@@ -107,9 +109,30 @@ def format_of(path: PathLike) -> str:
     more = ", ..." * (len(names) > 8)
     raise LogError(
         f"{path}: its format is not known: {kinds} with {', '.join(names[:8]) or 'nothing'}{more}. "
-        f"Name the format, one of {', '.join(FORMATS)}; or write a table with the columns task, "
-        "trial and success."
+        f"{_near_miss(content)}Name the format, one of {', '.join(FORMATS)}; or write a table with "
+        "the columns task, trial and success."
     )
+
+
+def _near_miss(content: Content) -> str:
+    """What keeps a file from being a table, if it is nearly one; else empty."""
+    if content.kinds == {"csv"} and len(content.names) == 1:
+        return "Its first line is one cell: the columns of a table are separated by commas. "
+    if content.kinds == {"list"} and content.names >= COLUMNS:
+        return "As a table it would have one object a line, and no list around them. "
+    if not content.kinds & TABULAR:
+        return ""
+    others = {name.strip().lower(): name for name in sorted(content.names - COLUMNS)}
+    missing = {
+        name: get_close_matches(name, others, 1, 0.7) for name in sorted(COLUMNS - content.names)
+    }
+    if not missing or (len(missing) == len(COLUMNS) and not all(missing.values())):
+        return ""
+    told = [
+        f"{name} is missing" + (f", and {others[near[0]]!r} is in its place" if near else "")
+        for name, near in missing.items()
+    ]
+    return f"As a table: {'; '.join(told)}. "
 
 
 def read_trials(path: PathLike, name: str | None = None, **options: Any) -> pd.DataFrame:

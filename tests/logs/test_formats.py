@@ -108,6 +108,43 @@ def test_what_is_of_no_format_is_one_error(tmp_path: Path, content: str | bytes,
         assert all(name in str(raised.value) for name in FORMATS)
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("task,trial,sucess\na,0,1\n", "success is missing, and 'sucess' is in its place. Name"),
+        ("task,trial,Success\na,0,1\n", "success is missing, and 'Success' is in its place"),
+        (
+            "Task,Trial,Success\na,0,1\n",
+            "task is missing, and 'Task' is .*; trial is missing, and 'T",
+        ),
+        ("task,success,total\na,1,2\n", "table: trial is missing. Name"),
+        ("task,success,success_rate\na,1,2\n", "table: trial is missing. Name"),
+        ('{"task": "a", "trail": 0, "success": true}', "trial is missing, and 'trail' is in its"),
+        ("task;trial;success\na;0;1\n", "one cell: .* separated by commas. Name"),
+        ("task\ttrial\tsuccess\na\t0\t1\n", "one cell: .* separated by commas"),
+        ('[{"task": "a", "trial": 0, "success": true}]', "one object a line, and no list"),
+    ],
+)
+def test_a_table_but_for_a_column_is_told_which(tmp_path: Path, content: str, says: str) -> None:
+    with pytest.raises(LogError, match=says):
+        format_of(written(tmp_path, content))
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", "name,total\nx,1\n", '{"a": 1}', "[1]"])
+def test_what_is_no_table_is_not_called_nearly_one(tmp_path: Path, content: str) -> None:
+    with pytest.raises(LogError, match=r"\. Name the format") as raised:
+        format_of(written(tmp_path, content))
+    assert "As a table" not in str(raised.value)
+    assert "one cell" not in str(raised.value)
+
+
+def test_a_column_of_parquet_that_is_misspelt_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    pd.DataFrame([{"task": "a", "trials": 0, "success": True}]).to_parquet(path)
+    with pytest.raises(LogError, match="trial is missing, and 'trials' is in its place"):
+        format_of(path)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="nowhere: cannot be read"):
         format_of(tmp_path / "nowhere")
