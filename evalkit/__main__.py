@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from evalkit.logs import LogError, json_value
 from evalkit.logs.formats import FORMATS, format_of, option_types, read_trials, reader_of
 from evalkit.report import Evidence, ReportCard, report_card
+from evalkit.report.checklist import Check
 from evalkit.report.html import page
 from evalkit.report.measures import printable
 
@@ -58,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="for the reader")
     add("--k", type=int, help="where the curve of pass^k ends")
     add("--planned", type=int, metavar="N", help="trials that each task should have")
-    add("--evidence", type=Path, metavar="JSON", help=f"a file with {', '.join(EVIDENCE)}")
+    add("--evidence", type=Path, metavar="FILE", help=f"of JSON, with {', '.join(EVIDENCE)}")
     add("--html", type=Path, metavar="OUT", help="write one page with a card of each file")
     add("--json", type=Path, metavar="OUT", help="write the cards as data, numbers as they are")
     add("--task-level", action="store_true", help="print the counts of each task as well")
@@ -75,6 +77,8 @@ def _report(given: argparse.Namespace) -> None:
             file.resolve() for file in (*given.files, given.evidence or path.parent)
         }:
             raise ValueError(f"{path}: is read, so it is not written to; name another file.")
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: there is no folder {path.parent}; make it first.")
         if path.exists() and not given.force:
             raise ValueError(f"{path}: is there already; name another file, or say --force.")
     cards = [_card(path, given) for path in given.files]
@@ -99,13 +103,21 @@ def _card(path: Path, given: argparse.Namespace) -> ReportCard:
         name = given.format or format_of(path)
         options = _options(given.option, option_types(reader_of(name)))
         trials = read_trials(path, name, **options)
-        return report_card(trials, k=given.k, planned=given.planned, evidence=evidence)
+        card = report_card(trials, k=given.k, planned=given.planned, evidence=evidence)
+        return replace(card, checklist=tuple(map(_here, card.checklist)))
     except LogError as error:
-        asked = re.search(r"(\w+=)(True|\.\.\.)", str(error))
-        hint = f" Here: --option {asked[0].lower()}" if asked else ""
+        asked = re.search(r"(\w+=)'?(True|\.\.\.|\w+(?='))", str(error))
+        hint = f" Here: --option {asked[1]}{asked[2].lower()}" if asked else ""
         raise LogError(f"{error}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _here(check: Check) -> Check:
+    """A line whose advice says where the command takes what Python would."""
+    names = [name for name in EVIDENCE if re.search(rf"\b{name}\b", check.to_do)]
+    here = f" Here: {', '.join(names)} in --evidence FILE." if names else ""
+    return replace(check, to_do=check.to_do + here)
 
 
 def _options(texts: Sequence[str], types: Mapping[str, str]) -> dict[str, Any]:
@@ -140,19 +152,19 @@ def _evidence(path: Path) -> Evidence:
 
 def _write(path: Path, text: str, force: bool) -> None:
     """Write a file, whole or not at all."""
-    if force:
-        with NamedTemporaryFile(dir=path.parent, delete=False) as beside:
-            made = Path(beside.name)
-    else:
-        with open(path, "x"):
-            made = path
+    made = None
     try:
+        with (
+            NamedTemporaryFile(dir=path.parent, delete=False) if force else open(path, "x") as file
+        ):
+            made = Path(file.name)
         made.write_text(text, encoding="utf-8")
+        if force:
+            os.replace(made, path)
     except OSError as error:  # such as a full disk, which does not say where
-        made.unlink()
-        raise OSError(f"{path}: cannot be written: {error.strerror}") from error
-    if force:
-        os.replace(made, path)
+        if made:
+            made.unlink()
+        raise OSError(f"{path}: cannot be written: {error.strerror}.") from error
 
 
 if __name__ == "__main__":

@@ -124,7 +124,8 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
         (GOOD, ["--option", "repair=true"], "log: its format has no option 'repair'"),
         (GOOD, ["--option", "repair"], "--option repair: write NAME=VALUE"),
         (GOOD, ["--format", "tau-bench"], "log, line 1"),
-        (GOOD + "a,0,1\n", [], "log: .*--option|log: task 'a', trial 0 has 2 rows"),
+        (GOOD + "a,0,1\n", [], "log: task 'a', trial 0 has 2 rows.*Here: --option duplicates=drop"),
+        (GOOD.replace("success", "sucess"), [], "log: .*'sucess' is in its place"),
         ("", [], "log, line 1: .*empty"),
         ("[" * 10_000, [], "log: .*recursion|log, line 1"),
     ],
@@ -145,7 +146,18 @@ def test_a_file_that_is_not_there_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "nowhere.json" in failed(capsys, tmp_path / "nowhere.json")
-    assert "no/o.html" in failed(capsys, written(tmp_path, GOOD), "--html", tmp_path / "no/o.html")
+
+
+def test_where_nothing_can_be_written_is_one_sentence(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = failed(capsys, good, "--html", tmp_path / "no/o.html")
+    assert f"o.html: there is no folder {tmp_path / 'no'}; make it first." in error
+    (tmp_path / "folder").mkdir()
+    error = failed(capsys, good, "--json", tmp_path / "folder", "--force")
+    assert "folder: cannot be written: " in error
+    assert "Errno" not in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "good.csv"]
 
 
 def test_an_unknown_format_lists_those_there_are(
@@ -184,9 +196,26 @@ def test_evidence_is_read_from_a_file(
     assert "[met]        Recovery is tested by injected faults: 1 in 10" in out
 
 
+def test_advice_names_the_file_of_evidence_for_what_it_can_hold(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = tmp_path / "card.json"
+    assert main(["report", str(good), "--json", str(told)]) == 0
+    advice = {line["name"]: line["to_do"] for line in json.loads(told.read_text())["checklist"]}
+    names = {
+        "baselines": "baselines", "infra": "retries", "reach": "exposures", "process": "rules",
+        "faults": "stated", "user": "user_model, user_settings", "budgets": "max_steps",
+    }  # fmt: skip
+    for line, name in names.items():
+        assert advice[line].endswith(f" Here: {name} in --evidence FILE.")
+    assert "--evidence" not in advice["changes"]  # audits are no JSON
+    assert "Here: baselines in --evidence FILE." in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
+        ('{"retries": "3"}', "evidence.json: retries: '3' is no whole number"),
         ('{"audits": []}', "'audits' is none; it may hold exposures"),
         ("[]", "is no object"),
         ('{"stated": {"speed": "fast"}}', "'speed' is no line"),

@@ -169,7 +169,7 @@ def _infra(run: Run) -> Found:
     rate, low, high = infra_rate(infra, of, run.level)
     data = {"infra": infra, "of": of, "unit": unit, "rate": rate, "low": low, "high": high}
     if not infra and attempts is None:  # nobody knows whether one would have been tagged
-        return f"none of {of} trials is tagged as one", data
+        return f"none of {counted(of, 'trial')} is tagged as one", data
     return f"{infra} of {of} {unit}, {run.rate(low, rate, high)}", data
 
 
