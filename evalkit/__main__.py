@@ -6,14 +6,13 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 from evalkit.logs import LogError, json_value
-from evalkit.logs.formats import FORMATS, format_of, option_types, read_trials, reader_of
+from evalkit.logs.formats import FORMATS, read_trials
 from evalkit.report import Evidence, ReportCard, report_card
 from evalkit.report.checklist import Check
 from evalkit.report.html import page
@@ -100,9 +99,7 @@ def _report(given: argparse.Namespace) -> None:
 def _card(path: Path, given: argparse.Namespace) -> ReportCard:
     evidence = _evidence(given.evidence) if given.evidence else Evidence()
     try:
-        name = given.format or format_of(path)
-        options = _options(given.option, option_types(reader_of(name)))
-        trials = read_trials(path, name, **options)
+        trials = read_trials(path, given.format, **_options(given.option))
         card = report_card(trials, k=given.k, planned=given.planned, evidence=evidence)
         return replace(card, checklist=tuple(map(_here, card.checklist)))
     except LogError as error:
@@ -120,23 +117,11 @@ def _here(check: Check) -> Check:
     return replace(check, to_do=check.to_do + here)
 
 
-def _options(texts: Sequence[str], types: Mapping[str, str]) -> dict[str, Any]:
-    """NAME=VALUE as keyword arguments, of the types that a reader takes."""
-    options: dict[str, Any] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        kind = types.get(name, "")
-        try:
-            options[name] = value
-            if "bool" in kind:
-                options[name] = {"true": True, "false": False}[value.lower()]
-            if "float" in kind:
-                options[name] = float(value)
-        except (KeyError, ValueError):
-            sign = ""
-        if not sign:
-            raise ValueError(f"--option {text}: write NAME=VALUE{kind and f', of type {kind}'}.")
-    return options
+def _options(texts: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE as keyword arguments; `read_trials` knows their types."""
+    if wrong := [text for text in texts if "=" not in text]:
+        raise ValueError(f"--option {wrong[0]}: write NAME=VALUE.")
+    return dict(text.split("=", 1) for text in texts)
 
 
 def _evidence(path: Path) -> Evidence:

@@ -122,6 +122,7 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
         (GOOD, ["--k", "0"], "log: .*1 or more"),
         (GOOD, ["--planned", "1"], "log: .*2 trials, and 1 were planned"),
         (GOOD, ["--option", "repair=true"], "log: its format has no option 'repair'"),
+        (GOOD, ["--option", "name=x"], "log: its format has no option 'name'"),
         (GOOD, ["--option", "repair"], "--option repair: write NAME=VALUE"),
         (GOOD, ["--format", "tau-bench"], "log, line 1"),
         (GOOD + "a,0,1\n", [], "log: task 'a', trial 0 has 2 rows.*Here: --option duplicates=drop"),

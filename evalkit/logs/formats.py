@@ -135,7 +135,7 @@ def _near_miss(content: Content) -> str:
     return f"As a table: {'; '.join(told)}. "
 
 
-def read_trials(path: PathLike, name: str | None = None, **options: Any) -> pd.DataFrame:
+def read_trials(path: PathLike, name: str | None = None, /, **options: Any) -> pd.DataFrame:
     """One row for each trial in a file of any format that there is a reader for.
 
     Parameters
@@ -145,7 +145,8 @@ def read_trials(path: PathLike, name: str | None = None, **options: Any) -> pd.D
     name
         The format, one of `FORMATS`; by default it is found from the content.
     **options
-        What the reader of the format takes.
+        What the reader of the format takes; a number, true or false may be text, as a command
+        gives it.
 
     Returns
     -------
@@ -155,7 +156,8 @@ def read_trials(path: PathLike, name: str | None = None, **options: Any) -> pd.D
     Raises
     ------
     LogError
-        If the format is not known, the reader takes no such option, or it refuses the file.
+        If the format is not known, the reader takes no such option or not of that type, or it
+        refuses the file.
 
     Examples
     --------
@@ -168,10 +170,22 @@ def read_trials(path: PathLike, name: str | None = None, **options: Any) -> pd.D
     """
     reader = reader_of(format_of(path) if name is None else name)
     takes = option_types(reader)
-    if unknown := [option for option in options if option not in takes]:
-        has = ", ".join(takes) or "none"
-        raise LogError(f"{path}: its format has no option {unknown[0]!r}; it has {has}.")
+    for option, value in options.items():
+        if option not in takes:
+            has = ", ".join(takes) or "none"
+            raise LogError(f"{path}: its format has no option {option!r}; it has {has}.")
+        try:
+            options[option] = _typed(value, takes[option])
+        except (KeyError, ValueError):
+            raise LogError(f"{path}: {option}={value} is not of type {takes[option]}.") from None
     return reader(path, **options)
+
+
+def _typed(value: Any, kind: str) -> Any:
+    """The value, text as what an option of this type holds."""
+    if isinstance(value, str) and "bool" in kind:
+        return {"true": True, "false": False}[value.lower()]
+    return float(value) if isinstance(value, str) and "float" in kind else value
 
 
 def reader_of(name: str) -> Reader:

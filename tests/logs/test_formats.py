@@ -166,6 +166,24 @@ def test_options_go_to_the_reader_and_an_unknown_one_lists_those_it_has(tmp_path
     assert len(read_trials(path, duplicates="drop")) == 1
     with pytest.raises(LogError, match="has no option 'repair'; it has duplicates"):
         read_trials(path, repair=True)
+    with pytest.raises(LogError, match="has no option 'name'"):
+        read_trials(path, **{"name": "table"})
+
+
+def test_an_option_may_be_text_of_its_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reader(
+        path: str, *, repair: bool = False, threshold: float = 0, submission: str = ""
+    ) -> Any:
+        return repair, threshold, submission
+
+    monkeypatch.setitem(FORMATS, "table", (reader, ()))
+    options = {"repair": "True", "threshold": "0.5", "submission": "2"}
+    assert read_trials("log", "table", **options) == (True, 0.5, "2")
+    assert read_trials("log", "table", repair="false") == (False, 0, "")
+    assert read_trials("log", "table", repair=True, threshold=1) == (True, 1, "")
+    for option in ({"repair": "maybe"}, {"threshold": "high"}):
+        with pytest.raises(LogError, match="log: (repair=maybe|threshold=high) is not of type"):
+            read_trials("log", "table", **option)
 
 
 @pytest.mark.parametrize("name", FORMATS)
