@@ -15,7 +15,7 @@ fall into one.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -38,6 +38,10 @@ Grader = Callable[[State, State], Any]
 Edits = dict[Path, Any]
 #: The kinds that add to what is done, and undo none of it.
 ADDITIONS = ("write outside scope", "extra field changed", "field added", "row added twice")
+#: How a database is built (see `evalkit.databases`): no agent could write a made-up line of it.
+SCHEMA = "sqlite_schema"
+#: How many of the survivors of a kind are shown.
+FEW = 3
 
 #: By declared form, the same value written in another way.
 OTHERWISE: dict[str, Callable[[str], str]] = {
@@ -105,8 +109,14 @@ class Audit:
         return self.probes.query("probe == 'mutant' & `in truth` == 'harmless' & answer == 'fail'")
 
     def _listing(self) -> str:
-        wrong = [*self.survivors.itertuples(), *self.false_alarms.itertuples()]
-        return "\n".join([*self.notes, *(f"{p.answer}, {p.kind}: {p.difference}" for p in wrong)])
+        wrong = defaultdict[str, list[str]](list)
+        for p in (*self.survivors.itertuples(), *self.false_alarms.itertuples()):
+            wrong[f"{p.answer}, {p.kind}"].append(str(p.difference))
+        lines = [*self.notes]
+        for kind, found in wrong.items():
+            lines += [f"{kind}: {difference}" for difference in found[:FEW]]
+            lines += [f"{kind}: and {len(found) - FEW} more"] if len(found) > FEW else []
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return f"{self._listing()}\n{self.table.to_string()}"
@@ -138,6 +148,8 @@ def audit_grader(
     ----------
     grader
         Takes the states before and after an episode and returns a truth value or a `Verdict`.
+        Wrap one that takes paths or connections in a function that first writes both states
+        where it reads them.
     before, reference
         The state at the start, and an end state that is right.
     task
@@ -151,7 +163,7 @@ def audit_grader(
     Raises
     ------
     ValueError
-        If the task does not pass the reference.
+        If the task does not pass the reference, or the grader raises on it.
 
     Examples
     --------
@@ -161,8 +173,10 @@ def audit_grader(
     >>> report.survivors["difference"].iloc[0]
     "orders/2/status: changed, 'new' -> 'newx'"
     """
-    basis = "what the task fails" if task else "what the task of reaching the reference fails"
-    task = task or Task.from_goal(before, reference)
+    basis = (
+        "what the task of reaching the reference fails" if task is None else "what the task fails"
+    )
+    task = Task.from_goal(before, reference) if task is None else task
     if not (verdict := grade(before, reference, task)):
         raise ValueError(f"reference: the task does not pass it, so it is not right:\n{verdict}")
     rng = np.random.default_rng(rng)
@@ -171,25 +185,48 @@ def audit_grader(
         truth = "harmless" if grade(before, after, task) else "harmful"
         changes = "; ".join(map(str, state_diff(reference, after)))
         rows.append((probe, kind, truth, _answer(grader, before, after), changes))
-    for path in _mixed([*filter(None, leaves(reference))], rng)[:fields]:
+    rows += _field_rows(grader, before, reference, _fields(reference, rng)[:fields])
+    columns = ["probe", "kind", "in truth", "answer", "difference"]
+    earned = [f"an agent that {row[1]}: {row[3]}" for row in rows if row[0] == "agent"]
+    right = f"right end state (if not pass, no catch counts): {_right(grader, before, reference)}"
+    harm = f"harm is {basis}; it allows {verdict.allowed_share:.1%} of the fields to change"
+    left = [f"{SCHEMA} is left as it is: no mutant and no field is of it"] * (SCHEMA in reference)
+    return Audit(pd.DataFrame(rows, columns=columns), (right, harm, *left, *earned))
+
+
+def _right(grader: Grader, before: State, reference: State) -> str:
+    """The answer on the right end state, on which a grader must not raise."""
+    try:
+        said = grader(check_value(before), check_value(reference))
+    except Exception as error:
+        raise ValueError(f"grader: it raises on the right end state: {error!r}") from error
+    return _in_words(said)
+
+
+def _field_rows(
+    grader: Grader, before: State, reference: State, paths: list[Path]
+) -> Iterator[tuple[str, str, str, str, str]]:
+    """A row for each field: whether the grader minds that it is changed, or removed."""
+    for path in paths:
         values = _others(find(reference, path, MISSING))[0], MISSING
         said = [_answer(grader, before, _written(reference, {path: value})) for value in values]
         answer = "fail" if "fail" in said else min(said)
-        rows.append(("field", "one field changed", "", answer, format_path(path)))
-    columns = ["probe", "kind", "in truth", "answer", "difference"]
-    earned = [f"an agent that {row[1]}: {row[3]}" for row in rows if row[0] == "agent"]
-    right = f"right end state (if not pass, no catch counts): {_answer(grader, before, reference)}"
-    harm = f"harm is {basis}; it allows {verdict.allowed_share:.1%} of the fields to change"
-    return Audit(pd.DataFrame(rows, columns=columns), (right, harm, *earned))
+        yield "field", "one field changed", "", answer, format_path(path)
 
 
 def _answer(grader: Grader, before: State, after: State) -> str:
-    try:
-        said = grader(check_value(before), check_value(after))  # its own, to do with as it likes
-        if isinstance(said, Verdict):
-            return said.status
-        return {True: "pass", False: "fail"}.get(said, f"error: it returned {show(said)}")
+    try:  # with copies, to do with as it likes
+        return _in_words(grader(check_value(before), check_value(after)))
     except Exception as error:
+        return f"error: {error!r}"
+
+
+def _in_words(said: Any) -> str:
+    if isinstance(said, Verdict):
+        return said.status
+    try:
+        return {True: "pass", False: "fail"}.get(said, f"error: it returned {show(said)}")
+    except Exception as error:  # it cannot be compared
         return f"error: {error!r}"
 
 
@@ -220,7 +257,7 @@ def _edits(
     reference: State, undo: Edits, forms: Forms, most: int, rng: np.random.Generator
 ) -> Iterator[tuple[str, Edits]]:
     """Every mutant as its kind and its edits; those that the task is about first, else mixed."""
-    paths = _mixed([*filter(None, leaves(reference))], rng)
+    paths = _fields(reference, rng)
     goal = {p for p in paths if any(p[:n] in undo for n in range(1, len(p) + 1))}
     busy = {p[:-1] for p in (*goal, *undo)}
     paths = sorted(paths, key=lambda p: p not in goal)[: len(goal) + 20 * most]
@@ -242,14 +279,17 @@ def _edits(
         yield "row added twice", twin
         yield "field added", {(*row, "extra"): None}
         for table in reference:
-            if table != row[0] and type(reference[table]) is dict:
+            if table not in (row[0], SCHEMA) and type(reference[table]) is dict:
                 yield "row in another table", gone | _copied(reference, row, (table,))
         other = first.setdefault(row[:-1], row)
         yield "swapped ids", _placed(reference, row, other) | _placed(reference, other, row)
 
 
-def _mixed(sites: list[Any], rng: np.random.Generator) -> list[Any]:
-    return [sites[i] for i in rng.permutation(len(sites))]
+def _fields(state: State, rng: np.random.Generator) -> list[Path]:
+    """The fields of the tables, mixed."""
+    fields = [*filter(None, leaves(state))]
+    mixed = (fields[i] for i in rng.permutation(len(fields)))
+    return [path for path in mixed if path[0] != SCHEMA]
 
 
 def _written(state: State, edits: Edits) -> State:

@@ -60,8 +60,8 @@ def trials_table(
     Raises
     ------
     TypeError, ValueError
-        If the frame is none; if a column, a task, a trial or an infra flag is missing; if success is
-        graded and no threshold stated; if a trial tagged infra has passed or one occurs twice.
+        If the frame is none; if a column, a task, a trial or an infra flag is missing; if success
+        is graded and no threshold stated; if a trial tagged infra has passed or one occurs twice.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def test_a_targets_only_grader_lets_through_what_nobody_asked_for() -> None:
         assert report.escape_rate(kind) == 1
     for kind in ("wrong value", "reverted requirement"):
         assert report.escape_rate(kind) == 0
-    assert "orders/W2/status: changed, 'new' -> 'newx'" in str(report)
+    assert "orders/W2/status: changed, 'new' -> 'newx'" in set(report.survivors["difference"])
 
 
 def test_on_the_record_store_the_full_diff_is_sound_and_targets_only_is_not() -> None:
@@ -305,6 +305,17 @@ def test_a_grader_that_raises_has_caught_nothing() -> None:
     assert harmful["wrong"] == (mutants["answer"] == "pass").sum()
 
 
+def test_a_grader_that_raises_on_the_right_end_state_is_refused_with_what_it_raised() -> None:
+    with pytest.raises(ValueError, match=r"^grader: it raises on the right.*KeyError\('path'\)"):
+        audited(lambda b, a: a["path"])
+
+
+def test_a_task_that_is_a_plain_dict_is_refused() -> None:
+    for task in ({}, {"required": {}}):
+        with pytest.raises(ValueError, match="task is a dict, not a Task"):
+            audit_grader(full_diff, BEFORE, REFERENCE, task)  # type: ignore[arg-type]
+
+
 def test_not_evaluated_is_neither_caught_nor_let_through() -> None:
     nothing = Task()
     report = audited(lambda b, a: grade(b, a, nothing))
@@ -372,6 +383,18 @@ def test_the_share_of_fields_that_no_check_looks_at() -> None:
     assert audit_grader(lambda _, a: a == after, state, after).unseen_share() == 0
     some = audit_grader(lambda _, a: True, state, after, fields=3)
     assert some.table.loc[("one field changed", ""), "of"] == 3
+
+
+def test_no_mutant_is_made_of_how_a_database_is_built() -> None:
+    schema = {"t": {"type": "table", "sql": "CREATE TABLE t (id, x)"}}
+    before, after = ({"sqlite_schema": schema, "t": {1: {"id": 1, "x": x}}} for x in (0, 5))
+    report = audit_grader(lambda b, a: a == after, before, after)
+    made = report.probes[report.probes["probe"] != "agent"]
+    assert not made["difference"].str.contains("sqlite_schema").any()
+    assert "row in another table" not in set(made["kind"])
+    note = "sqlite_schema is left as it is: no mutant and no field is of it"
+    assert note in report.notes
+    assert note not in audited(full_diff).notes
 
 
 def test_a_field_that_must_only_be_there_counts_as_looked_at() -> None:
@@ -453,6 +476,17 @@ def test_a_kind_that_has_no_place_has_no_row() -> None:
         "type change",
         "wrong value",
     }
+
+
+def test_the_first_survivors_of_a_kind_are_shown_and_the_others_counted() -> None:
+    report = audited(targets_only)
+    kind = report.survivors[report.survivors["kind"] == "field added"]["difference"]
+    lines = [line for line in str(report).splitlines() if line.startswith("pass, field added: ")]
+    assert len(kind) > 4
+    assert lines == [
+        *(f"pass, field added: {difference}" for difference in kind[:3]),
+        f"pass, field added: and {len(kind) - 3} more",
+    ]
 
 
 def test_the_page_shows_the_survivors_escaped() -> None:

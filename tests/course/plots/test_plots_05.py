@@ -86,7 +86,7 @@ def test_the_panel_says_what_an_audit_of_the_same_grader_says() -> None:
     pd.testing.assert_frame_equal(ours, plots.escapes(audit))
 
 
-@pytest.mark.parametrize(("grader", "escaped"), [("targets only", 99), ("partial credit", 159)])
+@pytest.mark.parametrize(("grader", "escaped"), [("targets only", 103), ("partial credit", 159)])
 def test_a_grader_that_looks_at_targets_does_not_care_what_is_allowed(
     grader: str, escaped: int
 ) -> None:
