@@ -110,7 +110,7 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
     good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = written(tmp_path, "task,trial,success\na,0,yes\n", "bad.csv")
-    assert "bad.csv, row 0, success" in failed(capsys, good, bad, "--html", tmp_path / "o.html")
+    assert "bad.csv, line 2, success" in failed(capsys, good, bad, "--html", tmp_path / "o.html")
     assert not (tmp_path / "o.html").exists()
 
 
@@ -126,7 +126,7 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
         (GOOD, ["--option", "repair"], "--option repair: write NAME=VALUE"),
         (GOOD, ["--format", "tau-bench"], "log, line 1"),
         (GOOD + "a,0,1\n", [], "log: task 'a', trial 0 has 2 rows.*Here: --option duplicates=drop"),
-        (GOOD.replace("success", "sucess"), [], "log: .*'sucess' is in its place"),
+        (GOOD.replace("success", "suxess"), [], "log: .*'suxess' is in its place"),
         ("", [], "log, line 1: .*empty"),
         ("[" * 10_000, [], "log: .*recursion|log, line 1"),
     ],

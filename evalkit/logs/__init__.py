@@ -33,13 +33,21 @@ PART_BYTES = 2**18
 
 PathLike = str | os.PathLike[str]
 Duplicates = Literal["error", "drop"]
-_WORDS = {int: "a whole number", float: "a number", str: "text", list: "a list", dict: "an object"}
+_WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+}
 
 
 class LogError(ValueError):
     """A log that cannot be relied on; the message names the file, its line or row, and the field.
 
-    Lines count from 1, as an editor shows them; rows of a JSON list from 0, as Python counts.
+    Lines count from 1, as an editor shows them; rows of a JSON list or of Parquet, which have no
+    lines, from 0, as Python counts.
     """
 
 
@@ -104,7 +112,7 @@ def strict_json(text: str) -> Any:
     return value
 
 
-def csv_rows(path: PathLike) -> list[dict[str, str]]:
+def csv_rows(path: PathLike) -> list[tuple[str, dict[str, str]]]:
     """The rows of a ``.csv`` or ``.csv.gz`` file, all as text, by the names in its first line.
 
     Parameters
@@ -114,8 +122,9 @@ def csv_rows(path: PathLike) -> list[dict[str, str]]:
 
     Returns
     -------
-    list of dict
-        Blank fields are empty text.
+    list of (str, dict)
+        The file and the line where a row begins, for a message, and the row. Blank fields are
+        empty text.
 
     Raises
     ------
@@ -124,15 +133,17 @@ def csv_rows(path: PathLike) -> list[dict[str, str]]:
         more or fewer fields than the header.
     """
     reader = csv.reader(io.StringIO(_text(path).removeprefix("\ufeff"), newline=""), strict=True)
-    rows = []
+    rows, line = [], 0
     try:
         header = next(reader, [])
         if not header or len(set(header)) < len(header):
             raise csv.Error("there is no header, or it names a column twice")
+        line = reader.line_num
         for row in reader:
             if len(row) != len(header):
-                raise csv.Error(f"{len(row)} fields under {len(header)} columns; is it cut off?")
-            rows.append(dict(zip(header, row, strict=True)))
+                raise csv.Error(f"{len(row)} fields under {len(header)} columns, as if cut off")
+            rows.append((f"{path}, line {line + 1}", dict(zip(header, row, strict=True))))
+            line = reader.line_num
     except csv.Error as error:
         raise LogError(f"{path}, line {reader.line_num or 1}: {error}.") from None
     return rows
@@ -203,7 +214,7 @@ def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -
     name
         The field; ``a.b`` is the field b of the object a.
     kind
-        int, float (a whole number will do), str, list or dict.
+        bool, int, float (a whole number will do), str, list or dict. A boolean is no number.
     optional
         Whether the field may be missing or null.
 
@@ -231,7 +242,8 @@ def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -
         return None
     if isinstance(value, int) and abs(value) >= 2**63:
         raise LogError(f"{where}, {name}: is {show(value)}; no number has more than 64 bits.")
-    if isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool):
+    fits = isinstance(value, (int, float) if kind is float else kind)
+    if fits and isinstance(value, bool) == (kind is bool):
         return value
     have = "is missing" if value is None else f"is {show(value)}"
     raise LogError(f"{where}, {name}: {have}; expected {_WORDS[kind]}. Is it of this format?")

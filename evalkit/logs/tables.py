@@ -66,7 +66,7 @@ def _places(path: PathLike) -> list[tuple[str, Mapping[str, Any]]]:
     except (*UNREADABLE, ImportError) as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
     if not lines:
-        return [(f"{path}, row {i}", _cells(path, i, r)) for i, r in enumerate(csv_rows(path))]
+        return [(where, _cells(where, row)) for where, row in csv_rows(path)]
     places = [(f"{path}, line {i}", line) for i, line in enumerate(b"".join(lines).split(b"\n"), 1)]
     return [(where, _object(where, line)) for where, line in places if line.strip()]
 
@@ -90,7 +90,7 @@ def _object(where: str, line: bytes) -> Mapping[str, Any]:
     return row
 
 
-def _cells(path: PathLike, i: int, row: Mapping[str, str]) -> dict[str, Any]:
+def _cells(where: str, row: Mapping[str, str]) -> dict[str, Any]:
     """The cells of a row of text, as what their columns hold."""
     cells: dict[str, Any] = {name: text if text else None for name, text in row.items()}
     for name, text in row.items():
@@ -103,7 +103,7 @@ def _cells(path: PathLike, i: int, row: Mapping[str, str]) -> dict[str, Any]:
                 cells[name] = int(text)
         except (KeyError, ValueError):
             wanted = "a number" if name in NUMBERS else "true or false, 1 or 0, or blank"
-            raise LogError(f"{path}, row {i}, {name}: {text!r} is not {wanted}.") from None
+            raise LogError(f"{where}, {name}: {text!r} is not {wanted}.") from None
     return cells
 
 

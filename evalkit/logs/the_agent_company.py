@@ -51,7 +51,7 @@ def read_the_agent_company(
         files = sorted(folder.glob("*.json"))
         rows = [_from_file(file, submission or folder.resolve().parent.name) for file in files]
         return trials(rows, path, duplicates)
-    table = [(f"{path}, row {i}", row) for i, row in enumerate(csv_rows(path))]
+    table = csv_rows(path)
     wanted = ("submission", "task", "total_points", "result_points")
     if table and (missing := [name for name in wanted if name not in table[0][1]]):
         raise LogError(f"{path}, line 1, {missing[0]}: is no column. Is it of this format?")

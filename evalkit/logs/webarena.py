@@ -41,7 +41,7 @@ def read_webarena(
     ----------
     Zhou et al. 2023, *WebArena*, arXiv:2307.13854.
     """
-    rows = [(f"{path}, row {i}", row) for i, row in enumerate(csv_rows(path))]
+    rows = csv_rows(path)
     suites = sorted({row.get("suite", "") for _, row in rows})
     if suite is None and len(suites) > 1:
         raise LogError(f"{path}, suite: holds {', '.join(suites)}; choose one with suite=...")

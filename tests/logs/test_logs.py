@@ -73,7 +73,12 @@ def test_nothing_pickled_is_loaded(tmp_path: Path) -> None:
 
 def test_csv_is_read_as_text_by_its_header(tmp_path: Path) -> None:
     path = written(tmp_path, "\ufeffa,b\r\n1,\r\n", "log.csv")
-    assert csv_rows(path) == [{"a": "1", "b": ""}]
+    assert csv_rows(path) == [(f"{path}, line 2", {"a": "1", "b": ""})]
+
+
+def test_a_row_of_more_than_one_line_is_placed_where_it_begins(tmp_path: Path) -> None:
+    path = written(tmp_path, 'a,b\n1,"x\ny"\n2,z\n', "log.csv")
+    assert [where.rpartition(" ")[2] for where, _ in csv_rows(path)] == ["2", "4"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ def test_csv_is_read_as_text_by_its_header(tmp_path: Path) -> None:
     [
         ("", "line 1: there is no header"),
         ("a,a\n1,2\n", "line 1: .*twice"),
-        ("a,b\n1,2\n3\n", "line 3: 1 fields under 2 columns"),
+        ("a,b\n1,2\n3\n", r"line 3: 1 fields under 2 columns, as if cut off\.$"),
         ('a,b\n1,"2\n', "line 2"),
     ],
 )
@@ -97,6 +102,8 @@ def test_a_malformed_table_is_refused_with_its_line(
     [
         (None, int, "is missing; expected a whole number"),
         (True, int, "is True"),
+        (True, float, "is True; expected a number"),
+        (1, bool, "is 1; expected true or false"),
         (1.0, int, "is 1.0"),
         ("1", float, "is '1'; expected a number"),
         ({}, list, "is {}; expected a list"),
@@ -124,6 +131,7 @@ def test_an_optional_field_may_be_missing_but_not_of_another_kind() -> None:
     assert field("a", {}, "info.n", int, optional=True) is None
     assert field("a", {"info": {"n": None}}, "info.n", int, optional=True) is None
     assert field("a", {"n": 1}, "n", float, optional=True) == 1
+    assert field("a", {"n": False}, "n", bool) is False
     with pytest.raises(LogError):
         field("a", {"n": "x"}, "n", int, optional=True)
     with pytest.raises(LogError, match="a, n.x: 1 is no object"):

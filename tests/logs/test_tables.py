@@ -64,11 +64,11 @@ def test_a_trial_may_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("task,trial,success\na,0,yes\n", "row 0, success: 'yes' is not true or false"),
-        ("task,trial,success\na,0,0.5\n", "row 0, success: '0.5' is not"),
-        ("task,trial,success\na,0,1\n,1,1\n", "row 1, task: is None"),
-        ("task,trial,success\na,,1\n", "row 0, trial: is None"),
-        ("task,trial,success,infra\na,0,1,\n", "row 0, infra: is None"),
+        ("task,trial,success\na,0,yes\n", "line 2, success: 'yes' is not true or false"),
+        ("task,trial,success\na,0,0.5\n", "line 2, success: '0.5' is not"),
+        ("task,trial,success\na,0,1\n,1,1\n", "line 3, task: is None"),
+        ("task,trial,success\na,,1\n", "line 2, trial: is None"),
+        ("task,trial,success,infra\na,0,1,\n", "line 2, infra: is None"),
         ("task,trial,success,infra\na,0,1,1\n", "success: is 1, yet .* environment failed"),
         ("task,trial,success,cost\na,0,1,free\n", "cost: 'free' is not a number"),
         ("task,trial,success,steps\na,0,1,2.5\n", "steps: 2.5 is no whole number"),

@@ -45,12 +45,12 @@ def test_two_suites_are_read_one_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("id,success\n1,1\n", "row 0, task_id: is missing"),
-        ("task_id,reward\n1,1\n", "row 0, success: is missing"),
-        ("task_id,success\n,1\n", "row 0, task_id: is blank"),
-        ("task_id,success\n1,1\nx,1\n", "row 1, task_id: 'x' is no number"),
-        ("task_id,success\n1,0.5\n", "row 0, success: 0.5 is neither"),
-        ("task_id,success\n1,nan\n", "row 0, success: nan is neither"),
+        ("id,success\n1,1\n", "line 2, task_id: is missing"),
+        ("task_id,reward\n1,1\n", "line 2, success: is missing"),
+        ("task_id,success\n,1\n", "line 2, task_id: is blank"),
+        ("task_id,success\n1,1\nx,1\n", "line 3, task_id: 'x' is no number"),
+        ("task_id,success\n1,0.5\n", "line 2, success: 0.5 is neither"),
+        ("task_id,success\n1,nan\n", "line 2, success: nan is neither"),
         ("task_id,success\n1,1\n1,1\n", "trial 0 has 2 rows"),
         ("task_id,success\n", "there is no trial"),
         ("task_id,success\n1\n", "line 2: 1 fields"),
