@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -249,30 +250,31 @@ def named(tasks: tuple[Any, ...], most: int = 5) -> str:
     return ", ".join(str(task) for task in tasks[:most]) + more
 
 
-def whole(name: str, values: ArrayLike) -> np.ndarray:
-    """The values as int64, or a ValueError that names the first that is no whole number >= 0."""
-    array = np.asarray(values)
+def whole(name: str, values: ArrayLike, least: int = 0) -> np.ndarray:
+    """The values as int64, or a ValueError that names the first that is no whole number from least on."""
+    array, wanted = np.asarray(values), f"a whole number, {least} or more"
     if array.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
-            _refuse(name, ~(array == np.floor(array)) | (abs(array) > 2**53), array)
+            _refuse(name, ~(array == np.floor(array)) | (abs(array) > 2**53), array, wanted)
     elif array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be whole numbers, 0 or more; it holds {array.dtype} values.")
-    if array.size and array.min() < 0:
-        _refuse(name, array < 0, array)
+        raise ValueError(
+            f"{name} must be whole numbers, {least} or more; it holds {array.dtype} values."
+        )
+    if array.size and array.min() < least:
+        _refuse(name, array < least, array, wanted)
     return array.astype(np.int64, copy=False)
 
 
 def positive(name: str, value: Any) -> int:
     """The value as an int, or a ValueError if it is not one whole number, 1 or more."""
-    number = whole(name, value)
-    if number.ndim or number < 1:
-        raise ValueError(f"{name} must be one whole number, 1 or more; it is {value!r}.")
-    return int(number)
+    with suppress(ValueError):
+        number = whole(name, value, 1)
+        if not number.ndim:
+            return int(number)
+    raise ValueError(f"{name} must be one whole number, 1 or more; it is {value!r}.")
 
 
-def _refuse(
-    name: str, bad: np.ndarray, array: np.ndarray, wanted: str = "a whole number, 0 or more"
-) -> None:
+def _refuse(name: str, bad: np.ndarray, array: np.ndarray, wanted: str) -> None:
     if np.any(bad):
         first = np.argwhere(bad)[0]
         place = f"{name}[{', '.join(map(str, first))}]" if len(first) else name
@@ -280,8 +282,7 @@ def _refuse(
 
 
 def _checked(measure: str, n: ArrayLike, c: ArrayLike, k: ArrayLike) -> list[np.ndarray]:
-    n, c, k = whole("n", n), whole("c", c), whole("k", k)
-    _refuse("k", k < 1, k, "1 or more")
+    n, c, k = whole("n", n), whole("c", c), whole("k", k, 1)
     n, c, k = np.broadcast_arrays(n, c, k)
     _refuse("c", c > n, c, "at most n")
     if n.ndim == 0 and k > n:

@@ -122,7 +122,8 @@ def test_only_the_undefined_places_of_an_array_are_nan() -> None:
         (([3, 3], [1, 5], 2), r"c must be at most n; c\[1\] is 5"),
         ((-1, 0, 1), "n must be a whole number, 0 or more; n is -1"),
         ((3, -1, 1), "c must be a whole number"),
-        ((3, 1, 0), "k must be 1 or more; k is 0"),
+        ((3, 1, 0), "k must be a whole number, 1 or more; k is 0"),
+        ((3, 1, 2.5), "k must be a whole number, 1 or more; k is 2.5"),
         ((3, 1.5, 1), "c must be a whole number, 0 or more; c is 1.5"),
         (([3, np.nan], 1, 1), r"n\[1\] is nan"),
         ((np.inf, 1, 1), "n is inf"),
@@ -206,6 +207,8 @@ def test_no_curve_is_drawn_where_it_is_undefined() -> None:
         pass_hat_k_curve({"task": ["a", "b"], "n": [2, 0], "c": [1, 0]})
     with pytest.raises(ValueError, match="no task has 3 valid trials; the most that one has is 2"):
         pass_hat_k_curve({"task": ["a", "b"], "n": [2, 1], "c": [1, 0]}, K=3)
+    with pytest.raises(ValueError, match="K must be one whole number, 1 or more; it is 2.5"):
+        pass_hat_k_curve({"n": [3], "c": [1]}, K=2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="K must be one whole number, 1 or more; it is 0"):
         pass_hat_k_curve({"n": [2], "c": [1]}, K=0)
 
