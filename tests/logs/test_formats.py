@@ -111,7 +111,7 @@ def test_what_is_of_no_format_is_one_error(tmp_path: Path, content: str | bytes,
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("task,trial,sucess\na,0,1\n", "success is missing, and 'sucess' is in its place. Name"),
+        ("task,trial,suxess\na,0,1\n", "success is missing, and 'suxess' is in its place. Name"),
         ("task,trial,Success\na,0,1\n", "success is missing, and 'Success' is in its place"),
         (
             "TASK,Trial,Success\na,0,1\n",
