@@ -41,7 +41,7 @@ SOUND = audit(full(TASK))
 SOUND_FORMS = audit(full(FORMS), FORMS)
 RUN = {"attempts": [1, 3, 1, 1], "tag": "agent success", "kind": ""}
 SPOILT = RUN | {"success": [1.0, None, 1, 1], "infra": [False, True, False, False]}
-ONE_SAYS = {"violations": [[], None, None, None]}
+ONE_SAYS: dict[str, Any] = {"violations": [[], None, None, None]}
 VIOLATIONS = {"violations": [["never delete"], [], [], []]}
 UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "", "", ""]}
 
