@@ -124,7 +124,7 @@ def trials_of(flake: float, retries: int, trials: int, way: str) -> pd.DataFrame
     missing = (~ended & (way == TAGGED)).ravel()
     rows = {"task": task.ravel(), "trial": trial.ravel(), "attempts": last.ravel() + 1}
     success = np.where(missing, np.nan, passed.ravel())
-    return pd.DataFrame(rows | {"success": success, "infra": missing})
+    return pd.DataFrame(rows | {"success": success, "infra": missing, "tag": ""})
 
 
 def card_of(rows: pd.DataFrame, k: int, way: str) -> tuple[list[Estimate], str, str]:
