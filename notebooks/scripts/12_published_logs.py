@@ -514,7 +514,7 @@ scale[["CPU seconds", "ratio", "CPU ratio", "driver MB", "worker MB", "java MB"]
 # (Measured once, on a machine that was in use: read the ratios. *ratio* is the time, as a share of one
 # process's.) With 100,000 episodes two processes of Dask take half the time of one, and Spark, which must
 # carry rows between Java and Python, about the same time. For 20,000 neither pays. Five times the episodes take at
-# most a tenth more memory: nothing but the counts is kept. For a file that is merely long, one process that reads a batch at a time will
+# most a tenth more memory, and a million in one process hardly more again: nothing but the counts is kept. For a file that is merely long, one process that reads a batch at a time will
 # do (`evalkit.logs.streams`).
 
 # %% [markdown]
