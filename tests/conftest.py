@@ -11,3 +11,6 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 os.environ["EVALKIT_PROGRESS"] = "0"
+
+# A script that turns its process into a browser: it is run, and must never be imported.
+collect_ignore = ["course/as_in_a_browser.py"]

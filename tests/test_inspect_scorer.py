@@ -217,5 +217,5 @@ def test_without_inspect_the_scorer_says_what_to_install(monkeypatch: pytest.Mon
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(ImportError, match=r"install evalkit\[inspect\]"):
+    with pytest.raises(ImportError, match=r"pip install -e .\[inspect\]"):
         state_scorer(episode)

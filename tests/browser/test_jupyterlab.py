@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from in_jupyterlab import (
+from playwright.sync_api import Locator, Page, expect
+
+from evalkit.course.exercises import find
+from evalkit.course.notebooks import WIDGET_VIEW, pair_names
+from tests.browser.in_jupyterlab import (
     CELLS,
     PANELS,
     by_keyboard,
@@ -20,10 +24,6 @@ from in_jupyterlab import (
     serving,
     wear,
 )
-from playwright.sync_api import Locator, Page, expect
-
-from evalkit.course.exercises import find
-from evalkit.course.notebooks import WIDGET_VIEW, pair_names
 
 OURS = (".jp-OutputArea-output", ".jp-MarkdownOutput")
 WAYS = {"light": by_keyboard, "dark": by_mouse}

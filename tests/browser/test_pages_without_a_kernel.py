@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from in_jupyterlab import serious
 from nbconvert import HTMLExporter
 from playwright.sync_api import Page, expect
 
 from evalkit.course.notebooks import notebook_path, read_notebook
 from evalkit.course.panels import MAKE_LIVE
+from tests.browser.in_jupyterlab import serious
 
 OURS = (".jp-OutputArea-output", ".jp-MarkdownOutput")
 # Its template tells a link from the words around it by colour alone.

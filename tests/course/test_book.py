@@ -189,8 +189,8 @@ def test_the_browser_edition_is_built_where_the_pages_look_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[Path] = []
-    monkeypatch.setattr(book, "build_pages", lambda out, notebooks: built.append(out))
-    monkeypatch.setattr(browser_edition, "build", lambda out, notebooks: built.append(out))
+    monkeypatch.setattr(book, "build_pages", lambda out, *_: built.append(out))
+    monkeypatch.setattr(browser_edition, "build", lambda out, *_: built.append(out))
     assert book.main(["--out", str(tmp_path)]) == 0
     assert built == [tmp_path, tmp_path / "lite"]
 

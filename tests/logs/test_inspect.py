@@ -24,7 +24,7 @@ def test_without_inspect_the_reader_says_what_to_install(
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(ImportError, match=r"install evalkit\[inspect\]"):
+    with pytest.raises(ImportError, match=r"pip install -e .\[inspect\]"):
         read_inspect(tmp_path / "log.eval")
 
 
