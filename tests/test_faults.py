@@ -91,7 +91,7 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path, kind: str, ther
         force = ["--force"]
     ended = python(REPORT, 100, "report", results, kind, out, *force)
     assert ended.returncode == 2
-    assert ended.stderr == f"evalkit: error: {out}: cannot be written: File too large\n"
+    assert ended.stderr == f"evalkit: error: {out}: cannot be written: File too large.\n"
     assert [path.name for path in out.parent.iterdir()] == ["card"] * there
     assert not there or out.read_text() == "an earlier card"
     assert python(REPORT, 10**7, "report", results, kind, out, *force).returncode == 0
