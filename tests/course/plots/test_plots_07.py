@@ -15,6 +15,7 @@ from evalkit.course.plots.chapter_07 import (
     promises_panel,
     spread,
 )
+from tests.course.plots import extent
 
 
 def texts(figure: object) -> list[str]:
@@ -96,7 +97,7 @@ def test_full_days_and_no_others_are_shaded() -> None:
     days[1, 2] = days[3, 0] = False
     figure = new_figure()
     draw_days(figure, days)
-    assert [patch.get_x() + 0.5 for patch in figure.axes[0].patches] == [1, 3]
+    assert [extent(patch).x0 + 0.5 for patch in figure.axes[0].patches] == [1, 3]
     *_, failures = figure.axes[0].collections
     assert failures.get_offsets().tolist() == [[2, 3], [4, 1]]
 

@@ -13,6 +13,7 @@ from evalkit.course.panels import View
 from evalkit.course.plots import chapter_09 as plots
 from evalkit.infra import AGENT_FAILURE, INFRA_FAILURE, SUCCESS
 from evalkit.simulate.flakes import flake_table
+from tests.course.plots import extent
 
 
 def view(flake: float = 0.05, retries: int = 0, detected: float = 1.0) -> View:
@@ -85,7 +86,7 @@ def test_tasks_that_passed_every_time_and_no_others_are_shaded() -> None:
     )
     figure = new_figure()
     plots.draw_trials(figure, tags)
-    assert [patch.get_x() + 0.5 for patch in figure.axes[0].patches] == [1, 3]
+    assert [extent(patch).x0 + 0.5 for patch in figure.axes[0].patches] == [1, 3]
     assert {SUCCESS, AGENT_FAILURE, INFRA_FAILURE} <= set(texts(figure))
 
 

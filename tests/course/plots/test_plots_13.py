@@ -24,6 +24,7 @@ from evalkit.course.plots.chapter_13 import (
 from evalkit.estimates import estimate
 from evalkit.infra import AGENT_FAILURE, SUCCESS, measured_pass_hat_k
 from evalkit.report import Evidence, report_card
+from tests.course.plots import extent
 
 WAYS = (TAGGED, COUNTED, ANY)
 
@@ -130,7 +131,7 @@ def test_trials_are_drawn_by_how_they_ended_and_a_complete_row_is_marked() -> No
     assert [[2, 1]] in places
     assert [[2.3, 0]] in places
     (green,) = axes.patches
-    assert (green.get_y(), green.get_height()) == (-0.5, 1)
+    assert (extent(green).y0, extent(green).height) == (-0.5, 1)
 
 
 def test_curves_carry_their_agents_names_and_bands() -> None:
