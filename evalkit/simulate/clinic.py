@@ -21,6 +21,7 @@ from evalkit.simulate.tools import (
     people,
     read,
     set_field,
+    write_first_rows,
 )
 from evalkit.simulate.world import OPENING, Call, Edit, Scenario, Stray, ToolError, World, timestamp
 from evalkit.tasks import Allowed, Created, Task
@@ -95,10 +96,7 @@ def fill(connection: sqlite3.Connection, rng: np.random.Generator) -> None:
         "INSERT INTO waiting_list VALUES (NULL, ?, ?, ?)": WAITING_LIST,
         "INSERT INTO notes VALUES (NULL, ?, ?, ?)": NOTES,
     }
-    for sql, rows in inserts.items():
-        for row in rows:  # each was last written between a day and a hundred days before
-            hours = timedelta(hours=int(rng.integers(24, 2400)))
-            connection.execute(sql, (*row, timestamp(OPENING - hours)))
+    write_first_rows(connection, rng, inserts)
 
 
 # The tools. Each returns plain data or raises ToolError; each that writes leaves an audit line.

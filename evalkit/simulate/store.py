@@ -13,7 +13,6 @@ rounding. Whole numbers are exact in Python, in SQLite and in a diff.
 from __future__ import annotations
 
 import sqlite3
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,9 @@ from evalkit.simulate.tools import (
     people,
     read,
     set_field,
+    write_first_rows,
 )
-from evalkit.simulate.world import OPENING, Call, Edit, Scenario, Stray, ToolError, World, timestamp
+from evalkit.simulate.world import Call, Edit, Scenario, Stray, ToolError, World
 from evalkit.tasks import Allowed, Created, Task
 
 # STRICT: a column takes only its own type, so no amount is ever stored as text.
@@ -100,10 +100,7 @@ def fill(connection: sqlite3.Connection, rng: np.random.Generator) -> None:
         "INSERT INTO refunds VALUES (NULL, ?, ?, ?)": REFUNDS,
         "INSERT INTO notes VALUES (NULL, ?, ?, ?)": NOTES,
     }
-    for sql, rows in inserts.items():
-        for row in rows:  # each was last written between a day and a hundred days before
-            hours = timedelta(hours=int(rng.integers(24, 2400)))
-            connection.execute(sql, (*row, timestamp(OPENING - hours)))
+    write_first_rows(connection, rng, inserts)
 
 
 # The tools. Each returns plain data or raises ToolError; each that writes leaves an audit line.

@@ -6,9 +6,27 @@ its name: reading, editing and deleting one record, and the line that each write
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
-from evalkit.simulate.world import ToolError, World
+import numpy as np
+
+from evalkit.simulate.world import OPENING, ToolError, World, timestamp
+
+
+def write_first_rows(
+    connection: sqlite3.Connection,
+    rng: np.random.Generator,
+    inserts: Mapping[str, Sequence[Sequence[Any]]],
+) -> None:
+    """Insert the rows of each statement, last written between a day and a hundred days before."""
+    for sql, rows in inserts.items():
+        for row in rows:
+            hours = timedelta(hours=int(rng.integers(24, 2400)))
+            connection.execute(sql, (*row, timestamp(OPENING - hours)))
+
 
 Key = str | int
 Value = str | int | None
