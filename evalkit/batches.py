@@ -20,8 +20,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalkit.grading import Verdict, grade
-from evalkit.logs import strict_json
+from evalkit.logs import printable_json
 from evalkit.statediff import State
+from evalkit.strict import TextError
 from evalkit.tasks import Task, TaskError
 from evalkit.values import StateError, a_kind, show
 
@@ -120,8 +121,8 @@ def _state(name: str, text: Any) -> State:
     if type(text) is not str:
         raise StateError(f"{name}: {show(text)} is no JSON text")
     try:
-        state = strict_json(text)
-    except (ValueError, RecursionError) as error:
+        state = printable_json(text)
+    except TextError as error:
         raise StateError(f"{name}: {error}") from None
     if type(state) is not dict:
         raise StateError(f"{name}: a state is an object, not {a_kind(state)}")

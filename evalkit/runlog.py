@@ -15,7 +15,7 @@ import pandas as pd
 
 from evalkit.forms import canonical
 from evalkit.infra import NOT_RUN
-from evalkit.logs import strict_json
+from evalkit.logs import printable_json
 from evalkit.values import show
 
 #: One line of a log.
@@ -68,10 +68,10 @@ def _rows(path: Path) -> list[Row]:
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, 1):
         try:
-            row = strict_json(line.decode())
+            row = printable_json(line.decode())
             key = row["task"], row["trial"], row["attempt"]
             wrong = next((name for name in _KINDS if not _fits(name, row.get(name))), "")
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             if number == len(lines):
                 break  # nothing, or an attempt that was cut off
             raise RunError(f"{path}, line {number}: is no attempt: {error!r}") from None

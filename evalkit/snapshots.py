@@ -25,25 +25,21 @@ A **data frame** is ``{index label: {column: value}}``; see `evalkit.frames`.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
-import math
 import os
-import re
 import sqlite3
 import stat
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from io import BufferedReader, StringIO
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.databases import snapshot_database
 from evalkit.frames import frame_rows, is_frame
 from evalkit.statediff import State
+from evalkit.strict import MARK, TextError, strict_csv, strict_json
 from evalkit.values import StateError, a_kind, check_value, show
 
 if TYPE_CHECKING:
@@ -147,7 +143,6 @@ def _file(source: str | os.PathLike[str]) -> State:
     return state
 
 
-_BOM = "\ufeff"  # the byte order mark
 _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # which Windows has not
 
 
@@ -172,87 +167,17 @@ def _parse(data: bytes, suffix: str) -> Any:
     """The cells of a CSV or JSON file; a StateError says which line is wrong, and why."""
     try:
         return _PARSERS[suffix.lower()](data.decode())
-    except StateError:
-        raise
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise StateError(f"line {line}: is not UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise StateError(f"line {error.lineno}: {error.msg} (column {error.colno})") from error
-    except (ValueError, RecursionError) as error:  # an integer too long, or nested too deeply
-        raise StateError(f"cannot be parsed: {error}") from error
+    except TextError as error:
+        raise StateError(f"line {error.line}: {error}") from error
 
 
-def _csv_rows(text: str) -> dict[int, dict[str, str]]:
-    lines = StringIO(text.removeprefix(_BOM).rstrip("\r\n"), newline="")
-    reader = csv.reader(lines, strict=True)
-    rows: dict[int, dict[str, str]] = {}
-    limit = csv.field_size_limit(CELL_BYTES)
-    try:
-        columns = next(reader, [])
-        if not columns or len(set(columns)) < len(columns):
-            raise csv.Error("there is no header, or it names a column twice")
-        for row in reader:
-            if len(row) != len(columns):
-                raise csv.Error(f"{len(row)} fields under {len(columns)} columns")
-            rows[len(rows) + 1] = dict(zip(columns, row, strict=True))
-    except csv.Error as error:
-        raise StateError(f"line {reader.line_num or 1}: {error}") from error
-    finally:
-        csv.field_size_limit(limit)
-    return rows
-
-
-def _json_value(text: str) -> Any:
-    try:
-        value = json.loads(
-            text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
-        )
-    except _RepeatedKey as error:
-        raise StateError(f"line {_line_of_repeat(text)}: the key {error} is there twice") from None
-    return check_value(value)
-
-
-_PARSERS = {".csv": _csv_rows, ".json": _json_value}
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise StateError(f"{show(text)} is no number that both JSON and a float can hold")
-    return value
-
-
-class _RepeatedKey(Exception):
-    pass
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        raise _RepeatedKey(show(next(key for key, count in counts.items() if count > 1)))
-    return found
-
-
-# Possessive, as a text of millions of characters would be kept in mind one by one.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"(\s*+:)?|[{}]')
-
-
-def _line_of_repeat(text: str) -> int:
-    """The line of the first key that its object already has."""
-    seen: list[set[str]] = []
-    for token in _TOKEN.finditer(text):
-        if token[0] == "{":
-            seen.append(set())
-        elif token[0] == "}":
-            seen.pop()
-        elif token[1]:
-            key = json.loads(token[0].removesuffix(token[1]))
-            if key in seen[-1]:
-                return text.count("\n", 0, token.start()) + 1
-            seen[-1].add(key)
-    raise AssertionError("no key is there twice")
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    ".csv": lambda text: {i: row for i, (_, row) in enumerate(strict_csv(text), 1)},
+    ".json": lambda text: check_value(strict_json(text)),
+}
 
 
 # --- a directory --------------------------------------------------------------------------
@@ -313,7 +238,7 @@ def _cells(path: Path) -> State:
         if suffix not in _PARSERS:
             raise StateError("is neither a .csv nor a .json file")
         data = _content(path)
-        bom = {"bom": True} if data.startswith(_BOM.encode()) else {}
+        bom = {"bom": True} if data.startswith(MARK.encode()) else {}
         return {"rows" if suffix == ".csv" else "content": _parse(data, suffix)} | bom
     except StateError as error:
         return {"unreadable": str(error)} | _hash(path)

@@ -26,6 +26,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path as FilePath
 from typing import Any
 
+from evalkit.strict import TextError, strict_json, unique
 from evalkit.tasks import Allowed, Between, Created, Task, TaskError
 from evalkit.values import a_kind
 
@@ -131,18 +132,16 @@ def load_task(path: str | FilePath) -> Task:
     text = ""
     try:
         text = FilePath(path).read_text(encoding="utf-8-sig")
-        spec = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-        return task_from_dict(spec)
+        return task_from_dict(strict_json(text))
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(f"{path}: cannot be read: {error}") from None
-    except json.JSONDecodeError as error:
-        raise TaskError(f"{path}:{error.lineno}: {error.msg}") from None
-    except RecursionError:
-        raise TaskError(f"{path}: nested too deeply") from None
+    except TextError as error:
+        hint = (
+            '; write {"$float": "nan"}, "inf" or "-inf"' if "a float can hold" in str(error) else ""
+        )
+        raise TaskError(f"{path}:{error.line}: {error}{hint}") from None
     except TaskError as error:
         raise TaskError(f"{path}{_line_of(str(error), text)}: {error}") from None
-    except ValueError as error:  # an integer of more than 4,300 digits
-        raise TaskError(f"{path}: {error}") from None
 
 
 def _line_of(message: str, text: str) -> str:
@@ -150,19 +149,6 @@ def _line_of(message: str, text: str) -> str:
     quoted = [json.dumps(q, ensure_ascii=False) for q in message.split("'")[1::2] if q]
     lines = enumerate(text.splitlines(), 1)
     return next((f":{number}" for number, line in lines if any(q in line for q in quoted)), "")
-
-
-def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise TaskError(f"the key {key!r} stands twice in one object")
-        found[key] = value
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise TaskError(f'{name} is no JSON; write {{"$float": "{name}"}}')
 
 
 def _listed(pair: Any) -> list[Any]:
@@ -187,7 +173,7 @@ _IN: dict[str, tuple[type, Callable[[Any], Any]]] = {
     "$date": (str, date.fromisoformat),
     "$float": (str, float),
     "$tuple": (list, tuple),
-    "$dict": (list, lambda pairs: _unique([(key, value) for key, value in map(_listed, pairs)])),
+    "$dict": (list, lambda pairs: unique((key, value) for key, value in map(_listed, pairs))),
     "$between": (list, lambda ends: Between(*ends)),
 }
 
@@ -233,5 +219,5 @@ def _in(spec: Any, where: str) -> Any:
             raise TaskError(f"write {'text' if kind is str else 'a list'}")
         return read(_in(spec[name], where))
     except (ValueError, TypeError, InvalidOperation) as error:
-        told = f": {error}" if isinstance(error, TaskError) else ""
+        told = f": {error}" if isinstance(error, ValueError) else ""
         raise TaskError(f"{where}: {spec!r} cannot be read as {name!r}{told}") from None

@@ -128,7 +128,7 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
         (GOOD + "a,0,1\n", [], "log: task 'a', trial 0 has 2 rows.*Here: --option duplicates=drop"),
         (GOOD.replace("success", "suxess"), [], "log: .*'suxess' is in its place"),
         ("", [], "log, line 1: .*empty"),
-        ("[" * 10_000, [], "log: .*recursion|log, line 1"),
+        ("[" * 10_000, [], "log, line 1: it is nested too deeply"),
     ],
 )
 def test_bad_input_is_one_line_that_names_the_file(

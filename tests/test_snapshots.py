@@ -97,30 +97,13 @@ def test_what_cannot_be_compared_is_refused_with_its_path() -> None:
 MALFORMED = {
     ".json": {
         '{"a": 1,\n "b": {"c": 1,\n "c": 2}}': "line 3: the key 'c' is there twice",
-        '{"}": 1, "x": "{",\n "a\\"": {"q": []}, "q": 1,\n "a\\u0022": 2}': "line 3: the key",
-        '{"a": [{"k": 1},\n{"k": 1, "k": 1}]}': "line 2: the key 'k'",
-        '{"a": 1,\n\n"b" 2}': "line 3",  # a trailing comma is told on another line by newer Pythons
         "[1]": "line 1: a state is an object, not a list",
         "": "line 1",
         '{"a": ' + "[" * 200 + "]" * 200 + "}": "nested deeper",
-        '{"a": ' + "[" * 9999 + "]" * 9999 + "}": "recursion",
-        '{"a": ' + "1" * 5000 + "}": "4300 digits",
-        '{"a": 1e400}': "'1e400' is no number that both JSON and a float can hold",
-        '{"a": [-1.5e999]}': "'-1.5e999' is no number",
-        '{"a": NaN}': "'NaN' is no number",
-        '{"a": Infinity}': "'Infinity' is no number",
-        '{"a": -Infinity}': "'-Infinity' is no number",
-        '\ufeff{"a": 1}': "line 1: Unexpected UTF-8 BOM",
     },
     ".csv": {
         "": "line 1: there is no header",
-        "\na,b\n": "line 1: there is no header",
-        "a,b,a\n1,2,3\n": "line 1: .* a column twice",
         "a,b\n1,2\n3\n": "line 3: 1 fields under 2 columns",
-        'a,b\n"1\n1",2\n3,4,5\n': "line 4: 3 fields under 2 columns",
-        "a,b\n1,2\n\n3,4\n": "line 3: 0 fields under 2 columns",
-        'a,b\n1,"2"x\n': "line 2",
-        'a,b\n1,"2\n': "line 2",
     },
 }
 MALFORMED_FILES = [(kind, text) for kind, texts in MALFORMED.items() for text in texts]
@@ -149,12 +132,6 @@ def test_values_of_a_json_file_are_typed(tmp_path: Path) -> None:
     path.write_text('{"c": 1, "d": 1.0, "e": true, "f": -0.0, "g": 1e308, "h": null}', "utf-8")
     expected = {"c": 1, "d": 1.0, "e": True, "f": -0.0, "g": 1e308, "h": None}
     assert same(snapshot(path), expected)
-
-
-def test_an_object_of_very_many_keys_is_searched_once_for_a_repeated_one() -> None:
-    pairs = [(str(i), i) for i in range(200_000)]  # two by two it would take an hour
-    with pytest.raises(snapshots._RepeatedKey, match="'199999'"):
-        snapshots._unique([*pairs, ("199999", 0)])
 
 
 def test_cells_of_a_csv_file_are_text(tmp_path: Path) -> None:

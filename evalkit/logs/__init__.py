@@ -9,21 +9,19 @@ fields; the columns of the format keep what was read. What a file does not say i
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import math
 import os
 import re
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import pandas as pd
 
+from evalkit.strict import TextError, strict_csv, strict_json
 from evalkit.trials import trials_table
 from evalkit.values import show
 
@@ -70,18 +68,14 @@ def json_value(path: PathLike) -> Any:
         If the file cannot be read, is cut off, too large or no JSON, has a key twice in one
         object, or holds NaN or an infinity.
     """
-    text = _text(path)
     try:
-        return strict_json(text)
-    except json.JSONDecodeError as error:
-        why = "the file is cut off or empty" if not text[error.pos :].strip() else "it is no JSON"
-        raise LogError(f"{path}, line {error.lineno}: {error.msg}; {why}.") from None
-    except (ValueError, RecursionError) as error:
-        raise LogError(f"{path}: {error}.") from None
+        return printable_json(_text(path))
+    except TextError as error:
+        raise LogError(f"{path}, line {error.line}: {error}.") from None
 
 
-def strict_json(text: str) -> Any:
-    """The value of a JSON text, where every reader of JSON would agree on it.
+def printable_json(text: str) -> Any:
+    """The value of a JSON text whose characters can all be written down again.
 
     Parameters
     ----------
@@ -91,24 +85,25 @@ def strict_json(text: str) -> Any:
     Returns
     -------
     object
-        Dicts, lists, text, numbers, booleans and None.
+        As `evalkit.strict.strict_json` gives it.
 
     Raises
     ------
-    ValueError
-        If it is no JSON, has a key twice in one object, or holds NaN, an infinity or half a
-        character. A value that is nested too deeply raises `RecursionError`.
+    TextError
+        As it does; and if the text holds half a character.
 
     Examples
     --------
-    >>> strict_json('{"passed": true, "passed": false}')
+    >>> printable_json('"\\\\ud83d"')
     Traceback (most recent call last):
     ...
-    ValueError: the key 'passed' is there twice in one object
+    evalkit.strict.TextError: it holds half a character, an escape of \\ud800 to \\udfff by itself
     """
-    value = _STRICT.decode(text)
-    if _HALF.search(text) and not _is_text(value):
-        raise ValueError("it holds half a character, an escape of \\ud800 to \\udfff by itself")
+    value = strict_json(text)
+    if (half := _HALF.search(text)) and not _is_text(value):
+        line = text.count("\n", 0, half.start()) + 1
+        why = "it holds half a character, an escape of \\ud800 to \\udfff by itself"
+        raise TextError(why, line)
     return value
 
 
@@ -129,24 +124,12 @@ def csv_rows(path: PathLike) -> list[tuple[str, dict[str, str]]]:
     Raises
     ------
     LogError
-        If the file cannot be read, has no header or one that names a column twice, or a row has
-        more or fewer fields than the header.
+        If the file cannot be read, or is refused by `evalkit.strict.strict_csv`.
     """
-    reader = csv.reader(io.StringIO(_text(path).removeprefix("\ufeff"), newline=""), strict=True)
-    rows, line = [], 0
     try:
-        header = next(reader, [])
-        if not header or len(set(header)) < len(header):
-            raise csv.Error("there is no header, or it names a column twice")
-        line = reader.line_num
-        for row in reader:
-            if len(row) != len(header):
-                raise csv.Error(f"{len(row)} fields under {len(header)} columns, as if cut off")
-            rows.append((f"{path}, line {line + 1}", dict(zip(header, row, strict=True))))
-            line = reader.line_num
-    except csv.Error as error:
-        raise LogError(f"{path}, line {reader.line_num or 1}: {error}.") from None
-    return rows
+        return [(f"{path}, line {line}", row) for line, row in strict_csv(_text(path))]
+    except TextError as error:
+        raise LogError(f"{path}, line {error.line}: {error}.") from None
 
 
 #: What a file that cannot be read, or is cut off, raises while it is read.
@@ -173,21 +156,6 @@ def _text(path: PathLike) -> str:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen = Counter(key for key, _ in pairs)
-        twice = next(key for key, times in seen.items() if times > 1)
-        raise ValueError(f"the key {show(twice)} is there twice in one object")
-    return found
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(value := float(text)):
-        raise ValueError(f"{text} is no number that JSON can hold")
-    return value
-
-
 #: An escape of one half of a character, which stands for nothing without the other.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -197,9 +165,6 @@ def _is_text(value: Any) -> bool:
         return bool(json.dumps(value, ensure_ascii=False).encode())
     except UnicodeEncodeError:
         return False
-
-
-_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
 
 
 def field(where: str, row: Any, name: str, kind: type, optional: bool = False) -> Any:

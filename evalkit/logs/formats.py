@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile
 
 import pandas as pd
 
-from evalkit.logs import UNREADABLE, LogError, PathLike, json_value, opened, strict_json
+from evalkit.logs import UNREADABLE, LogError, PathLike, json_value, opened, printable_json
 from evalkit.logs.appworld import read_appworld
 from evalkit.logs.hal import read_hal
 from evalkit.logs.inspect import read_inspect
@@ -24,6 +24,7 @@ from evalkit.logs.tau2_bench import read_tau2_bench
 from evalkit.logs.tau_bench import read_tau_bench
 from evalkit.logs.the_agent_company import read_the_agent_company
 from evalkit.logs.webarena import read_webarena
+from evalkit.strict import TextError
 
 
 @dataclass(frozen=True)
@@ -229,9 +230,9 @@ def _json(path: PathLike, first: str, alone: bool) -> Content:
     """The content of a file that begins as JSON: one value, or one a line."""
     kinds: set[str] = set()
     try:
-        value = strict_json(first)
+        value = printable_json(first)
         kinds |= {"lines"} if isinstance(value, dict) else set()
-    except (ValueError, RecursionError):
+    except TextError:
         alone, value = True, json_value(path)
     if alone or not kinds:
         value = value if alone else json_value(path)

@@ -7,7 +7,6 @@ success of 0.5 becomes null in one and true in another. Here every line is read 
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -17,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.logs import UNREADABLE, Duplicates, LogError, PathLike, opened, strict_json
+from evalkit.logs import UNREADABLE, Duplicates, LogError, PathLike, opened, printable_json
 from evalkit.trials import ADVICE, planned_counts, trials_table
 from evalkit.values import show
 
@@ -168,17 +167,15 @@ def _json_rows(path: Path, names: Sequence[str], rows: int) -> _Rows:
                     raise ValueError(f"it is longer than {LINE_BYTES} bytes")
                 if line.strip():
                     yield number, _fields(line.decode(), names)
-    except json.JSONDecodeError as error:
-        raise LogError(f"{path}, line {number}: {error.msg}; it is no JSON or cut off.") from None
     except UNREADABLE as error:
         where = f"{path}, line {number or 1}"
         raise LogError(f"{where}: cannot be read, or is cut off: {error}.") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise LogError(f"{path}, line {number}: {error}.") from None
 
 
 def _fields(line: str, names: Sequence[str]) -> tuple[Any, ...]:
-    row = strict_json(line)
+    row = printable_json(line)
     if type(row) is not dict:
         raise ValueError(f"{show(row)} is no object")
     if missing := [name for name in names if name not in row]:

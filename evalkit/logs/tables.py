@@ -16,7 +16,7 @@ from evalkit.logs import (
     field,
     judged,
     opened,
-    strict_json,
+    printable_json,
     trials,
 )
 from evalkit.values import show
@@ -82,8 +82,8 @@ def _parquet(path: PathLike) -> list[dict[str, Any]]:
 
 def _object(where: str, line: bytes) -> Mapping[str, Any]:
     try:
-        row = strict_json(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        row = printable_json(line.decode("utf-8-sig"))
+    except ValueError as error:
         raise LogError(f"{where}: is no JSON, or cut off: {error}.") from None
     if not isinstance(row, dict):
         raise LogError(f"{where}: {show(row)} is no object.")

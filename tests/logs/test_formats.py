@@ -85,7 +85,7 @@ def test_an_archive_of_inspect_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("", "cut off or empty"),
+        ("", "it is empty"),
         ("a,b\n1,2\n", "not known: csv with a, b"),
         ("task,success\na,1\n", "csv with success, task"),
         ("[]", "list with nothing"),

@@ -101,7 +101,7 @@ def test_batches_hold_the_values_of_the_file_and_say_where_they_are_from(tmp_pat
 
 # What engines let pass in JSON Lines: each line here once gave a wrong count in one of them.
 LATE: dict[str, tuple[Any, str]] = {
-    "cut off": ('{"task": "z", "trial": 0, "succ', "line 6: .*no JSON or cut off"),
+    "cut off": ('{"task": "z", "trial": 0, "succ', "line 6: .*no JSON, or cut off"),
     "key twice": (
         '{"task": "z", "trial": 0, "success": true, "success": false, "infra": false}',
         "line 6: the key 'success' is there twice",
@@ -113,7 +113,7 @@ LATE: dict[str, tuple[Any, str]] = {
     "graded": (LOG[0] | {"trial": 9, "success": 0.5}, "lines 5 to 6: .*state a threshold"),
     "not a number": (
         '{"task": "z", "trial": 0, "success": NaN, "infra": false}',
-        "line 6: NaN is no number",
+        "line 6: .NaN. is no number",
     ),
     "text": (LOG[0] | {"trial": 9, "success": "true"}, "line 6, success: is 'true'; expected true"),
     "task as a number": (
@@ -137,7 +137,7 @@ LATE: dict[str, tuple[Any, str]] = {
         LOG[0] | {"trial": 9, "success": 10**400},
         "lines 5 to 6, success: int too large",
     ),
-    "nested too deeply": ("[" * 100_000, "line 6: .*recursion"),
+    "nested too deeply": ("[" * 100_000, "line 6: .*too deeply"),
     "no UTF-8": ('{"task": "\udcff"}', "line 6: cannot be read"),
 }
 
