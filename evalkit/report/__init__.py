@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from evalkit.estimates import Estimate, estimate
 from evalkit.grading import Verdict
 from evalkit.passk import named, positive
-from evalkit.report.checklist import MET, NOT_MET, NOT_STATED, Check, Evidence
-from evalkit.report.checks import filled_in
+from evalkit.report.checklist import MET, NOT_MET, NOT_STATED, Check, filled_in
 from evalkit.report.conditions import conditions
+from evalkit.report.evidence import Evidence
 from evalkit.report.html import fragment, page, shown
 from evalkit.report.measures import UNKNOWN, Measure, Run, counted, in_words, measures, printable
 from evalkit.trials import counts, trials_table

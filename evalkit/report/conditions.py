@@ -7,8 +7,11 @@ from math import isfinite
 from typing import Any
 
 from evalkit.forms import canonical
-from evalkit.report.measures import UNKNOWN, Found, Measure, Run, counted, missing
+from evalkit.report.measures import UNKNOWN, Found, Measure, Run, counted, known_of, missing
 from evalkit.values import show
+
+#: What a line of the card rests on: what the trials say, or what somebody says of them.
+DATA, STATED = "data", "stated"
 
 
 def conditions(run: Run) -> tuple[Measure, ...]:
@@ -27,7 +30,7 @@ def _steps(run: Run) -> Found:
         return UNKNOWN, None
     used = run.valid["steps"].dropna().astype(float)
     data = {"mean": float(used.mean()), "most": float(used.max()), "known": len(used)}
-    of = f" (known of {len(used)} of {len(run.valid)} trials)" * (len(used) < len(run.valid))
+    of = known_of(len(used), len(run.valid))
     return f"{used.mean():.1f} a trial, at most {used.max():g}{of}", data
 
 
@@ -50,14 +53,15 @@ def _cost(run: Run) -> Found:
 
 
 def _budget(run: Run) -> Found:
-    budgets = _distinct(run, ["max_steps"], run.evidence.max_steps)
-    return listed(budgets), budgets
+    recorded = _recorded(run, ["max_steps"])
+    budgets = _distinct(recorded, run.evidence.max_steps)
+    return listed(budgets), {"budgets": budgets, "basis": _basis(recorded)}
 
 
 def _environment(run: Run) -> Found:
-    names = ["environment_version", "version"]
-    versions = _distinct(run, names, run.evidence.environment_version)
-    starts = _distinct(run, ["start"], None)
+    recorded = _recorded(run, ["environment_version", "version"])
+    versions = _distinct(recorded, run.evidence.environment_version)
+    starts = _distinct(_recorded(run, ["start"]), None)
     print_of = run.evidence.fingerprint
     text = listed(versions)
     if starts and None not in starts:
@@ -65,7 +69,8 @@ def _environment(run: Run) -> Found:
     if print_of:
         digests = ", ".join(f"{name} {_short(print_of[name])}" for name in print_of)
         text += f"; fingerprint: {digests}"
-    data = {"versions": versions, "start states": [s for s in starts if s is not None]}
+    data = {"versions": versions, "basis": _basis(recorded)}
+    data["start states"] = [start for start in starts if start is not None]
     return text, data | {"fingerprint": dict(print_of) if print_of else None}
 
 
@@ -74,26 +79,35 @@ def _short(value: Any) -> str:
 
 
 def _user(run: Run) -> Found:
-    models = _distinct(run, ["user_model", "user"], run.evidence.user_model)
-    settings = _distinct(run, ["user_settings"], run.evidence.user_settings)
-    if not models or models == ["none"]:
-        return models[0] if models else UNKNOWN, {"models": models, "settings": settings}
-    text = f"{listed(models)}, settings {listed(settings)}"
-    return text, {"models": models, "settings": settings}
+    recorded = _recorded(run, ["user_model", "user"]), _recorded(run, ["user_settings"])
+    stated = run.evidence.user_model, run.evidence.user_settings
+    models, settings = map(_distinct, recorded, stated)
+    alone = not models or models == ["none"]
+    basis = _basis(recorded[0] if alone else all(recorded))
+    data = {"models": models, "settings": settings, "basis": basis}
+    if alone:
+        return listed(models), data
+    return f"{listed(models)}, settings {listed(settings)}", data
 
 
-def _distinct(run: Run, columns: Iterable[str], stated: Any) -> list[Any]:
-    """The values in the first of the columns that says something, and the stated one, in order."""
-    values: list[Any] = []
+def _recorded(run: Run, columns: Iterable[str]) -> list[Any]:
+    """What each trial that was run says, in the first of the columns that says something."""
     for column in columns:
         if column in run.rows:
             found = run.rows.loc[run.was_run, column].tolist()
             values = [None if missing(value) else value for value in found]
             if any(value is not None for value in values):
-                break
-            values = []
-    if stated is not None:
-        values.append(stated)
+                return values
+    return []
+
+
+def _basis(recorded: Any) -> str:
+    return DATA if recorded else STATED
+
+
+def _distinct(recorded: Sequence[Any], stated: Any) -> list[Any]:
+    """The values in order, once each, the stated one among them."""
+    values = [*recorded, stated] if stated is not None else recorded
     distinct = {canonical(value): value for value in values}
     return sorted(distinct.values(), key=lambda value: (value is None, str(value)))
 

@@ -12,7 +12,7 @@ from evalkit.credit import averages
 from evalkit.estimates import Estimate, estimate
 from evalkit.infra import NOT_EVALUATED, NOT_RUN, infra_rate
 from evalkit.intervals import effective_tasks, wilson
-from evalkit.report.checklist import Evidence
+from evalkit.report.evidence import Evidence
 from evalkit.values import show
 
 if TYPE_CHECKING:
@@ -105,6 +105,11 @@ def counted(number: int, noun: str) -> str:
     ('1 infra failure', '2 infra failures')
     """
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def known_of(known: int, of: int) -> str:
+    """How many trials a number is known of, where it is not all."""
+    return f" (known of {known} of {of} trials)" * (known < of)
 
 
 def printable(text: str) -> str:
@@ -263,10 +268,12 @@ def missing(value: Any) -> bool:
 
 
 def _allowed(run: Run) -> Found:
-    share = run.rows["allowed_share"].max() if "allowed_share" in run.rows else None
-    if share is None or missing(share):
+    if "allowed_share" not in run.rows or run.valid["allowed_share"].isna().all():
         return UNKNOWN, None
-    return f"at most {share:.1%} of a state", float(share)
+    shares = run.valid["allowed_share"].dropna().astype(float)
+    known, of = len(shares), len(run.valid)
+    data = {"most": float(shares.max()), "known": known, "of": of}
+    return f"at most {shares.max():.1%} of a state{known_of(known, of)}", data
 
 
 _MEASURES: dict[str, Callable[[Run], Found]] = {

@@ -9,14 +9,15 @@ import pytest
 from evalkit import Allowed, Evidence, Task, grade, never
 from evalkit.audit import audit_grader
 from evalkit.report import report_card
-from evalkit.report.checklist import ITEMS, MET, NOT_MET, NOT_STATED, Check
-from evalkit.report.checks import FEW, NARROW
+from evalkit.report.checklist import FEW, MET, NARROW, NOT_MET, NOT_STATED, Check
+from evalkit.report.evidence import ITEMS
 
 BEFORE = {"orders": {1: {"status": "new", "total": "5"}, 2: {"status": "new", "total": "7"}}}
 AFTER = {"orders": {1: {"status": "sent", "total": "5"}, 2: {"status": "new", "total": "7"}}}
 TASK = Task({"orders/1/status": "sent"})
 FORMS = Task({"orders/1/status": "sent"}, forms={"orders/*/total": "number"})
-NOT_THERE = object()
+#: What the trials may not say, so that the evidence does.
+TOLD = ("environment", "user", "budgets", "baselines")
 
 
 def check(name: str, trials: Mapping[str, Any] | None = None, **evidence: Any) -> Check:
@@ -57,7 +58,9 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("changes", NOT_MET, "1 of 2 tasks state nothing", {}, {"tasks": [TASK, Task()]}),
         ("changes", NOT_STATED, "", {}, {"tasks": []}),
         ("allowed", NOT_STATED, "", {}, {}),
-        ("allowed", MET, "4.0%", {"allowed_share": [0.04, 0.01, None, 0]}, {}),
+        ("allowed", MET, "4.0%", {"allowed_share": [0.04, 0.01, 0, 0]}, {}),
+        ("allowed", NOT_STATED, "4.0% of a state, in 3 of 4", {"allowed_share": [0.04, 0.01, None, 0]}, {}),
+        ("allowed", NOT_MET, "6.0%", {"allowed_share": [0.06, 0.01, None, 0]}, {}),
         ("allowed", NOT_MET, "6.0%", {"allowed_share": [0.01, 0.06, 0, 0]}, {}),
         ("allowed", MET, "nothing is allowed", {}, {"tasks": [TASK]}),
         ("allowed", NOT_STATED, "", {}, {"tasks": [Task(TASK.required, allowed=[Allowed("x/1/y")])]}),
@@ -125,7 +128,9 @@ def test_each_line_is_what_its_evidence_says(
 ) -> None:
     found = check(name, trials, **evidence)
     assert (found.status, says in found.why) == (status, True), found
-    assert found.basis == ("" if status == NOT_STATED else "data")
+    said = (name in TOLD and evidence and status == MET) or name == "reach"
+    basis = "stated" if said else "data"
+    assert found.basis == ("" if status == NOT_STATED else basis)
     assert bool(found.to_do) == (status != MET)
 
 
