@@ -1,6 +1,7 @@
 """Evaluate tool-using agents: outcomes, trajectories, state diffs and pass^k."""
 
 from evalkit.answers import answer_matches, contains, url_matches
+from evalkit.audit import Audit, audit_grader
 from evalkit.comparison import Comparison, compare, holm
 from evalkit.credit import Checkpoint, averages, verdict_credit
 from evalkit.databases import database_diff
@@ -35,6 +36,7 @@ __all__ = [
     "MISSING",
     "Action",
     "Allowed",
+    "Audit",
     "Between",
     "Change",
     "Checkpoint",
@@ -57,6 +59,7 @@ __all__ = [
     "answer_matches",
     "at_least",
     "at_most",
+    "audit_grader",
     "averages",
     "beta_binomial_fit",
     "compare",

@@ -16,14 +16,12 @@ fall into one.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.stats import binomtest
 
 from evalkit.forms import Forms, canonical, declare, forms_at
 from evalkit.grading import Verdict, grade
@@ -31,6 +29,9 @@ from evalkit.paths import Path, find, format_path, key_text, leaves
 from evalkit.statediff import Change, Diff, State, state_diff
 from evalkit.tasks import Task
 from evalkit.values import MISSING, check_value, same, show
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Takes the states before and after an episode.
 Grader = Callable[[State, State], Any]
@@ -79,6 +80,8 @@ class Audit:
         evaluated, are neither caught nor let through. ``low`` and ``high`` are the 95% Wilson
         interval. A kind that has no place in these states has no row.
         """
+        import pandas as pd
+
         probes = self.probes[self.probes["probe"] != "agent"]
         total = probes[probes["probe"] == "mutant"].assign(kind="all mutants")
         groups = pd.concat([probes, total]).groupby(["kind", "in truth"])["answer"]
@@ -126,6 +129,8 @@ class Audit:
 
 
 def _rate(answers: list[str], truth: str) -> tuple[int, int, int, float, float, float]:
+    from scipy.stats import binomtest
+
     wrong = answers.count("fail" if truth == "harmless" else "pass")
     of = answers.count("pass") + answers.count("fail")
     low, high = binomtest(wrong, of).proportion_ci(method="wilson") if of else (0.0, 1.0)
@@ -186,12 +191,17 @@ def audit_grader(
         changes = "; ".join(map(str, state_diff(reference, after)))
         rows.append((probe, kind, truth, _answer(grader, before, after), changes))
     rows += _field_rows(grader, before, reference, _fields(reference, rng)[:fields])
-    columns = ["probe", "kind", "in truth", "answer", "difference"]
     earned = [f"an agent that {row[1]}: {row[3]}" for row in rows if row[0] == "agent"]
     right = f"right end state (if not pass, no catch counts): {_right(grader, before, reference)}"
     harm = f"harm is {basis}; it allows {verdict.allowed_share:.1%} of the fields to change"
     left = [f"{SCHEMA} is left as it is: no mutant and no field is of it"] * (SCHEMA in reference)
-    return Audit(pd.DataFrame(rows, columns=columns), (right, harm, *left, *earned))
+    return Audit(_table(rows), (right, harm, *left, *earned))
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=["probe", "kind", "in truth", "answer", "difference"])
 
 
 def _right(grader: Grader, before: State, reference: State) -> str:

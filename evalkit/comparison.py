@@ -197,7 +197,10 @@ def _paired(
     )
     enough = (n >= k).all(axis=0)
     if enough.sum() < 2:
-        raise ValueError(f"{enough.sum()} tasks have {k} valid trials of both agents: too few.")
+        have = f"{enough.sum()} of {len(both)} common tasks"
+        raise ValueError(
+            f"k={k}: {have} can be compared; two with {k} valid trials of both agents are needed."
+        )
     left_out = [(task, "only in a") for task in first if task not in second]
     left_out += [(task, "only in b") for task in second if task not in first]
     for i in np.flatnonzero(~enough):

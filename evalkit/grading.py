@@ -117,7 +117,8 @@ class Verdict:
     def __str__(self) -> str:
         lines = [self._headline(), *(f"note: {note}" for note in self.notes)]
         if self.findings:
-            rows = [tuple(self.table), *self.table.itertuples(index=False, name=None)]
+            table = self.table
+            rows = [tuple(table), *table.itertuples(index=False, name=None)]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
             lines += [
                 "  ".join(

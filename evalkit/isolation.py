@@ -74,7 +74,11 @@ def exposures(folder: Path, secrets: Sequence[Path]) -> list[str]:
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() and folder.resolve() not in path.resolve().parents:
             found.append(f"link: {path} leads to {path.resolve()}")
-        elif path.is_file() and (secret := contents.get(path.read_bytes())):
+        elif (
+            path.is_file()
+            and (secret := contents.get(path.read_bytes()))
+            and path.resolve() != secret
+        ):
             found.append(f"copy: {path} holds what {secret} holds")
     stores = [*folder.rglob(".git"), *(path / ".git" for path in folder.resolve().parents)]
     return found + [x for s in stores if s.exists() for x in _history(s.parent, contents)]

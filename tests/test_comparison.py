@@ -122,9 +122,14 @@ def test_missing_trials_open_the_bracket_of_the_difference() -> None:
     [
         ({"n": [1], "c": [1]}, table(1, [1] * 40), 1, "need a column task"),
         ({"task": ["a", "a"], "success": [1, 0]}, table(1, [1] * 40), 1, "counts.trials_table"),
-        (table(1, [1] * 40), table(1, [1] * 40, list(range(40))), 1, "0 tasks have 1 valid"),  # type: ignore[arg-type]
-        (table(1, [1] * 40), table(1, [1] * 40), 2, "0 tasks have 2 valid trials of both"),
-        (table(1, [1], ["x"]), table(1, [1], ["x"]), 1, "1 tasks have 1 valid trials of both"),
+        (table(1, [1] * 40), table(1, [1] * 40, list(range(40))), 1, "0 of 0 common tasks"),  # type: ignore[arg-type]
+        (
+            table(1, [1] * 40),
+            table(1, [1] * 40),
+            2,
+            "0 of 40 common tasks can be compared; two with 2 valid",
+        ),
+        (table(1, [1], ["x"]), table(1, [1], ["x"]), 1, "1 of 1 common tasks"),
         (table(1, [1] * 40), table(1, [1] * 40), 0, "k must be"),
     ],
 )

@@ -127,6 +127,13 @@ def test_everything_in_a_secret_folder_is_secret(desk: Path, gold: Path) -> None
         assert [line for line in exposures(desk, [gold]) if line.startswith(f"can {way}")] == lines
 
 
+def test_a_secret_in_the_folder_is_no_copy_of_itself(desk: Path) -> None:
+    (desk / "answer.json").write_text('{"refund": 42}')
+    (desk / "old.json").write_text('{"refund": 42}')
+    copies = [line for line in leaks(desk, desk / "answer.json") if line.startswith("copy")]
+    assert copies == [f"copy: {desk / 'old.json'} holds what {desk / 'answer.json'} holds"]
+
+
 def allowed_to_its_owner(path: Path, mode: int) -> bool:
     """What `os.access` says to an owner who is not root; root may do anything."""
     return path.stat().st_mode >> 6 & mode == mode
