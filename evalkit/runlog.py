@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -110,14 +111,15 @@ def open_log(
         yield [], lambda row: None
         return
     with open(path, "a+b", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise RunError(f"{path}: is no regular file, so a run cannot be gone on with from it")
         file.seek(0)
         content = file.read()
         tail = content.rpartition(b"\n")[2]
-        try:
-            json.loads(tail)
-            _append(file, b"\n", path)  # whole, but for its end
-        except ValueError:
+        if _is_cut_off(tail):
             file.truncate(len(content) - len(tail))
+        else:
+            _append(file, b"\n", path)
 
         def write(row: Row) -> None:
             try:
@@ -127,6 +129,16 @@ def open_log(
             _append(file, line.encode() + b"\n", path)
 
         yield _rows(Path(path)), write
+
+
+def _is_cut_off(tail: bytes) -> bool:
+    try:
+        json.loads(tail)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return True
+    except (ValueError, RecursionError):  # whole, but no attempt, as `_rows` will say
+        return False
+    return False
 
 
 def _append(file: FileIO, line: bytes, path: str | os.PathLike[str]) -> None:

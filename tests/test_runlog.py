@@ -7,6 +7,7 @@ kind.
 from __future__ import annotations
 
 import json
+import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from evalkit.runlog import (
     attempts_table,
     check_comparable,
     identical_trials,
+    open_log,
     read_log,
     trial_rows,
 )
@@ -133,6 +135,25 @@ def test_an_attempt_that_was_cut_off_is_left_out_and_its_trial_is_not_run(tmp_pa
     path.write_text(json.dumps(LINE) + "\n" + json.dumps(LINE | {"trial": 1})[:-9])
     table = trial_rows(read_log(path), ["a"], 2)
     assert list(table["tag"]) == [SUCCESS, NOT_RUN]
+
+
+@pytest.mark.parametrize("whole", ["[" * 50_000, "1" * 5_000, '{"task": 1, "task": 2}'])
+def test_a_last_line_that_was_not_cut_off_is_never_taken_away(tmp_path: Path, whole: str) -> None:
+    if whole.startswith("["):
+        whole += "]" * 50_000
+    path = tmp_path / "log.jsonl"
+    path.write_text(whole)
+    with pytest.raises(RunError, match="line 1: is no attempt"), open_log(path):
+        pass
+    assert path.read_text() == whole + "\n"
+
+
+@pytest.mark.skipif("os.name != 'posix'", reason="POSIX: devices and fifos")
+def test_a_log_is_a_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(RunError, match=f"{path}: is no regular file"), open_log(path):
+            pass
 
 
 def test_an_empty_log_holds_no_attempt(tmp_path: Path) -> None:
