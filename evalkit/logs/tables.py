@@ -72,12 +72,18 @@ def _places(path: PathLike) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet(path: PathLike) -> list[dict[str, Any]]:
+    """The rows as Arrow has them: what pandas wrote beside them of types and index is not read."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as parquet  # type: ignore[import-untyped]
+
     try:
-        frame = pd.read_parquet(path)
-    except ValueError as error:  # Arrow's errors are
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            names, rows = file.schema_arrow.names, file.read().to_pylist()
+    except (ValueError, pa.ArrowException) as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
-    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+    if len(set(names)) < len(names):
+        raise LogError(f"{path}: names a column twice.")
+    return [{name: None if v != v else v for name, v in row.items()} for row in rows]
 
 
 def _object(where: str, line: bytes) -> Mapping[str, Any]:

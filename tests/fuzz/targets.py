@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pandas as pd
 from hypothesis import strategies as st
 
 from evalkit import (
@@ -163,6 +164,33 @@ LOG_TARGETS["logs: format by content"] = file_target(
 )
 LOG_TARGETS["logs: streams"] = file_target(
     stream, json_files([test_tables.ROWS], lines=True), LogError, name="log.jsonl"
+)
+
+
+@cache
+def parquet() -> bytes:
+    made = io.BytesIO()
+    rows = [{"task": t, "trial": n, "success": True, "infra": False} for t in "ab" for n in (0, 1)]
+    pd.DataFrame(rows).to_parquet(made, row_group_size=2)
+    return made.getvalue()
+
+
+@st.composite
+def changed_bytes(draw: st.DrawFn, whole: Callable[[], bytes]) -> bytes:
+    """The same with a few bytes changed, or cut off."""
+    data = bytearray(whole())
+    for place, byte in draw(
+        st.lists(st.tuples(st.integers(0, len(data) - 1), st.integers(0, 255)), max_size=4)
+    ):
+        data[place] = byte
+    return bytes(data[: draw(st.integers(0, len(data)) | st.just(len(data)))])
+
+
+LOG_TARGETS["logs: Parquet"] = file_target(
+    lambda path: (read_log("table")(path), stream(path)),
+    st.deferred(lambda: changed_bytes(parquet)),
+    LogError,
+    name="log.parquet",
 )
 if importlib.util.find_spec("inspect_ai"):
     LOG_TARGETS["logs: inspect"] = file_target(

@@ -47,6 +47,24 @@ def test_csv_json_lines_and_parquet_give_the_same_trials(tmp_path: Path) -> None
     assert parquet["steps"].tolist()[:2] == [3, 4]
 
 
+def test_parquet_is_read_by_its_columns_whatever_pandas_wrote_beside_them(tmp_path: Path) -> None:
+    pd.DataFrame(ROWS).set_index("task").to_parquet(tmp_path / "log")
+    assert read_table(tmp_path / "log")["task"].tolist() == [row["task"] for row in ROWS]
+    broken = (tmp_path / "log").read_bytes().replace(b"numpy_type", b"numpy_tyqe")
+    (tmp_path / "log").write_bytes(broken)
+    assert read_table(tmp_path / "log")["task"].tolist() == [row["task"] for row in ROWS]
+
+
+def test_a_column_of_parquet_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    names = ["task", "trial", "success", "success"]
+    parquet.write_table(pa.table([["a"], [0], [1.0], [0.0]], names=names), tmp_path / "log")
+    with pytest.raises(LogError, match="log: names a column twice"):
+        read_table(tmp_path / "log")
+
+
 def test_further_columns_are_kept(tmp_path: Path) -> None:
     rows = [row | {"violations": ["never delete"]} for row in ROWS]
     assert read(tmp_path, lines(rows))["violations"].tolist() == [["never delete"]] * 3
