@@ -1,7 +1,6 @@
 """A real Inspect evaluation on our store, graded by our verdict: both find the same pass^k."""
 
 import asyncio
-import builtins
 import gc
 import json
 import math
@@ -208,14 +207,7 @@ def test_unscored_is_nan_and_so_neither_a_pass_nor_a_failure() -> None:
         assert math.isnan(scored(state, state, task).value)
 
 
-def test_without_inspect_the_scorer_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def absent(name: str, *rest: Any) -> Any:
-        if name.split(".")[0] == "inspect_ai":
-            raise ModuleNotFoundError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+@pytest.mark.usefixtures("without_inspect")
+def test_without_inspect_the_scorer_says_what_to_install() -> None:
     with pytest.raises(ImportError, match=r"pip install -e .\[inspect\]"):
         state_scorer(episode)

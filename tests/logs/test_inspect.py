@@ -1,6 +1,5 @@
 """Inspect logs: errors are infra, limits the agent's, NaN no score, and what is missing not run."""
 
-import builtins
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,17 +12,8 @@ from evalkit.logs import LogError
 from evalkit.logs.inspect import read_inspect
 
 
-def test_without_inspect_the_reader_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = builtins.__import__
-
-    def absent(name: str, *rest: Any) -> Any:
-        if name.split(".")[0] == "inspect_ai":
-            raise ModuleNotFoundError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+@pytest.mark.usefixtures("without_inspect")
+def test_without_inspect_the_reader_says_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(ImportError, match=r"pip install -e .\[inspect\]"):
         read_inspect(tmp_path / "log.eval")
 
