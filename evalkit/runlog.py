@@ -79,6 +79,8 @@ def _rows(path: Path) -> list[Row]:
         if wrong:
             have = show(row.get(wrong))
             raise RunError(f"{path}, line {number}, {wrong}: is of the wrong type: {have}")
+        if row.get("infra") and row.get("success"):
+            raise RunError(f"{path}, line {number}, success: is true, and so is infra; clear one")
         if key in found:
             raise RunError(f"{path}, line {number}: attempt {key} is there twice; keep one")
         found[key] = row
