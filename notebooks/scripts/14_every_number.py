@@ -54,7 +54,8 @@ len(everything)
 # - An **input** is a choice, such as how many episodes are drawn. Ours must be the same.
 # - A **closed form** follows from a formula. Ours must be equal in every digit that is printed.
 # - A **simulated** number has chance in it. It would differ if its authors drew again. Ours
-#   must lie within three standard errors, or the source note's must lie in the middle 99.7% of our redraws.
+#   must lie within three standard errors. Where we drew the whole thing again many times, the source
+#   note's and ours must both lie in the middle 99.7% of the redraws.
 
 # %%
 import pandas as pd
@@ -80,7 +81,8 @@ print(f"{(drawn.abs() > 2).sum()} of {len(drawn)} beyond two")
 # %% [markdown]
 # About a third beyond one and one in twenty beyond two is what chance alone does. Much less would be
 # as odd as much more: it would mean that we had copied. Numbers from one simulation lean the same
-# way, so they are not independent votes.
+# way, so they are not independent votes. Three of them cannot stray far, since choices of ours were
+# fitted to them (see the end).
 
 # %% [markdown]
 # ## All of them
@@ -135,10 +137,15 @@ with pd.option_context("display.max_colwidth", None):
 #
 # Agreement within chance is not equality. Three things are ours and not the source note's:
 #
-# - the claim rates of the two agents in chapter 01, which it does not state;
-# - the number of actions in an episode, chosen so that the collateral comes out (chapter 01);
+# - the claim rates of the two agents in chapter 01, which it does not state, chosen so that the
+#   largest lead comes out;
+# - the number of actions in an episode, chosen so that the collateral of both agents comes out
+#   (chapter 01);
 # - the suite of chapter 08, of which the source note gives the averages and not the tasks. The table
 #   says at which percentile of our redraws its figures fall.
+#
+# One pair of its numbers is not in the table: its example of an agent allowed 50 steps and one allowed
+# 15. It states no result of them. Chapter 10 plays it.
 
 # %% [markdown]
 # ## Key points

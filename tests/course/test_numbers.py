@@ -54,9 +54,9 @@ def test_a_closed_form_must_be_equal_as_printed(ours: float, agrees: bool) -> No
     assert agreement(number(81.8, kind="closed form"), Estimate(ours))[0] is agrees
 
 
-def test_an_input_must_be_equal_as_printed() -> None:
-    assert agreement(number(0.4, kind="input"), Estimate(0.4))[0]
-    assert not agreement(number(0.4, kind="input"), Estimate(0.5))[0]
+def test_an_input_must_be_the_same_and_not_only_printed_alike() -> None:
+    assert agreement(number(0.4, kind="input"), Estimate(100 * 0.004)) == (True, "equal")
+    assert not agreement(number(0.4, kind="input"), Estimate(0.44))[0]
 
 
 def test_above_means_above() -> None:
@@ -94,6 +94,12 @@ def test_a_redrawn_number_is_ranked_among_the_redraws() -> None:
     )
     assert not agreement(number(999.5), Estimate(500, redraws=redraws))[0]
     assert not agreement(number(-1), Estimate(500, redraws=redraws))[0]
+
+
+def test_ours_must_be_one_of_the_redraws_as_well() -> None:
+    redraws = np.arange(1000)
+    assert not agreement(number(250), Estimate(1001, redraws=redraws))[0]
+    assert not agreement(number(250), Estimate(-1, redraws=redraws))[0]
 
 
 def test_a_mean_carries_its_standard_error() -> None:

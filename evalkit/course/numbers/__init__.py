@@ -6,16 +6,18 @@ prints the table and ends with status 1 if one disagrees. Each section's numbers
 ``NUMBERS`` of a file in this folder, found by being there. How a number must agree depends on
 where it comes from:
 
-- an input and a closed form must be equal as printed;
+- an input must be equal, and a closed form equal as printed;
 - a simulated number must lie within three standard errors of the note's, taking both runs' chance
-  and the note's rounding into account, or, where we drew the whole thing again many times, within
-  the middle 99.7% of these redraws; the table says at which percentile.
+  and the note's rounding into account. Where we drew the whole thing again many times, the note's
+  and ours must both lie within the middle 99.7% of these redraws; the table says at which percentile
+  the note's does.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -45,7 +47,7 @@ class Estimate:
     note_error : float, optional
         The standard error of the note's figure; ours unless given, as if both drew as much.
     redraws : array_like, optional
-        The same quantity from many independent redraws; the note's figure is ranked among them.
+        The same quantity from many independent redraws; both figures are ranked among them.
     """
 
     value: float
@@ -164,16 +166,14 @@ def standard_errors_apart(number: Number, ours: Estimate) -> float:
     which the note's figure falls; where chance had no part, it is 0 for equal as printed.
     """
     if ours.redraws is not None:
-        redraws = np.asarray(ours.redraws, dtype=float)
-        below, tied = np.sum(redraws < number.note), np.sum(redraws == number.note)
-        return float(norm.ppf((below + tied / 2 + 0.5) / (redraws.size + 1)))
+        size = np.size(ours.redraws)
+        below = _percentile(number.note, ours.redraws) / 100 * size
+        return float(norm.ppf((below + 0.5) / (size + 1)))
     note_error = ours.error if ours.note_error is None else ours.note_error
     error = float(np.hypot(ours.error, note_error))
     difference = number.note - ours.value
     if error == 0:
-        same = number.relation == ">" or _printed(number, ours.value) == _printed(
-            number, number.note
-        )
+        same = number.relation == ">" or _equal(number, ours.value)
         return 0.0 if same else float(np.copysign(np.inf, difference))
     return difference / error
 
@@ -183,18 +183,33 @@ def agreement(number: Number, ours: Estimate) -> tuple[bool, str]:
     if number.relation == ">":
         return ours.value > number.note, "above"
     if ours.redraws is not None:
-        redraws = np.asarray(ours.redraws, dtype=float)
-        below, tied = np.mean(redraws < number.note), np.mean(redraws == number.note)
-        percentile = 100 * float(below + tied / 2)
-        return MIDDLE[0] <= percentile <= MIDDLE[1], f"percentile {percentile:.0f} of redraws"
+        note, own = (_percentile(value, ours.redraws) for value in (number.note, ours.value))
+        inside = all(MIDDLE[0] <= percentile <= MIDDLE[1] for percentile in (note, own))
+        return inside, f"percentile {note:.0f} of redraws"
     note_error = ours.error if ours.note_error is None else ours.note_error
     error = float(np.hypot(ours.error, note_error))
     if number.kind != "simulated" or error == 0:
-        same = _printed(number, ours.value) == _printed(number, number.note)
-        return same, "equal as printed"
+        how = "equal" if number.kind == "input" else "equal as printed"
+        return _equal(number, ours.value), how
     # The note's rounding may have moved its figure by half a unit of its last digit.
     apart = max(0.0, abs(ours.value - number.note) - 0.5 * 10**-number.digits) / error
     return apart <= STANDARD_ERRORS, f"{apart:.1f} standard errors apart"
+
+
+def _equal(number: Number, value: float) -> bool:
+    """Whether a value without chance is the note's: of an input to the last digit, else as printed.
+
+    A choice of 86.4 is another choice than 86, though it is printed alike.
+    """
+    if number.kind == "input":
+        return math.isclose(value, number.note)
+    return _printed(number, value) == _printed(number, number.note)
+
+
+def _percentile(value: float, redraws: ArrayLike) -> float:
+    """At which percentile of the redraws a value lies; those equal to it count half."""
+    drawn = np.asarray(redraws, dtype=float)
+    return 100 * float(np.mean(drawn < value) + np.mean(drawn == value) / 2)
 
 
 def _printed(number: Number, value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from evalkit.course.numbers import Number
 from evalkit.steps import episode_success, required_reliability, step_pass_at_k, step_pass_hat_k
@@ -22,7 +23,7 @@ def _needed(id: str, n: int, k: int, note: float) -> Number:
         note,
         "probability",
         4,
-        lambda: float(required_reliability(0.9, n, k)),
+        partial(required_reliability, 0.9, n, k),
     )
 
 

@@ -7,7 +7,7 @@ chapter 08 shows; the note's figures are ranked among those of 2,000 redrawn sui
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -47,16 +47,17 @@ def _input(id: str, quantity: str, note: int, ours: Callable[[], float]) -> Numb
     return Number(id, "real tasks", "08", quantity, note, "count", 0, "input", ours)
 
 
+def _redrawn(figure: str, scale: float) -> Estimate:
+    """A figure of the chapter's suite, as `suite_figures` names it, among those of its redraws."""
+    redraws = scale * np.asarray(_redraws()[figure])
+    value, spread = scale * float(_figures()[figure]), float(redraws.std(ddof=1))
+    return Estimate(value, spread, redraws=redraws)
+
+
 def _drawn(
     id: str, quantity: str, note: float, unit: str, figure: str, digits: int = 1, scale: float = 100
 ) -> Number:
-    """A figure of one draw of the suite, as `suite_figures` names it."""
-
-    def ours() -> Estimate:
-        redraws = scale * np.asarray(_redraws()[figure])
-        spread = float(redraws.std(ddof=1))
-        return Estimate(scale * float(_figures()[figure]), spread, redraws=redraws)
-
+    ours = partial(_redrawn, figure, scale)
     return Number(id, "real tasks", "08", quantity, note, unit, digits, "simulated", ours)
 
 

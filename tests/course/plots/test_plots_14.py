@@ -13,7 +13,9 @@ def test_the_distance_is_signed_and_in_standard_errors_of_both_runs() -> None:
 
 
 def test_what_must_be_equal_lies_at_zero_or_at_no_finite_place() -> None:
-    assert standard_errors_apart(number(5.0, "input"), Estimate(5.04)) == 0
+    assert standard_errors_apart(number(5.0, "closed form"), Estimate(5.04)) == 0
+    assert standard_errors_apart(number(5.0, "input"), Estimate(5.0)) == 0
+    assert standard_errors_apart(number(5.0, "input"), Estimate(5.04)) == float("-inf")
     assert standard_errors_apart(number(5.0, "closed form"), Estimate(4.9)) == float("inf")
     assert standard_errors_apart(number(5.0, "closed form"), Estimate(5.1)) == float("-inf")
 
@@ -27,8 +29,9 @@ def test_redraws_give_the_normal_score_of_the_percentile() -> None:
 
 def test_each_number_has_the_line_that_computes_it() -> None:
     assert line(number(1.0)) == "2 + 3.0"
-    for one in numbers():
-        assert line(one), one.id
+    lines = [line(one) for one in numbers()]
+    assert all(lines)
+    assert len(set(lines)) == len(lines), "two numbers show the same line, so it tells of neither"
 
 
 def test_the_picture_has_a_row_for_each_number() -> None:
