@@ -87,7 +87,7 @@ changes = [
 pd.DataFrame(changes, columns=["order", "field", "before", "after"])
 
 # %% [markdown]
-# What the agent said is true, and it is not the whole truth. The first row is the job. The second row is an order of another customer, and nobody asked for that: such a change is called **collateral**. A grader that looks only at W1001 passes this agent. Chapters 01 and 04 build one that does not.
+# Two fields have changed. What the agent said is true, and it is not the whole truth: the first row is the job, and the second is an order that nobody mentioned. Such a change is called **collateral**. A grader that looks only at W1001 passes this agent. Chapters 01 and 04 build one that does not.
 
 # %% [markdown]
 # ### 3. Move
@@ -138,7 +138,7 @@ progress()
 # %% [markdown]
 # ## The words
 #
-# The course uses these words in one sense each.
+# The course uses these words in one sense each. Skip the table now, and look a word up when you meet it.
 #
 # | word | meaning |
 # | --- | --- |

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.course.figures import COLOURS, label, new_axes
+from evalkit.course.figures import COLOURS, label, new_axes, percent
 from evalkit.course.panels import Panel, View, slider
 
 
@@ -33,15 +33,15 @@ def asked_again(figure: Figure, success: float, times: int) -> View:
     axes.axvline(times, color=COLOURS["neutral"], linewidth=1)
     axes.set_ylim(-0.12, 1.12)
     always, ever = success**times, 1 - (1 - success) ** times
-    # Nearly certain is not certain: 1 - 1e-8 must not be printed as 100%.
-    at_least_once = "over 99.9%" if 0.999 < ever < 1 else f"{ever:.1%}"
+    # Nearly certain is not certain: 1 - 0.05**16 is 1.0 to the computer and not 100% to a reader.
+    at_least_once = percent(ever if success == 1 else min(ever, 1 - 1e-12))
     table = pd.DataFrame(
-        {"asked": [times], "every time": [f"{always:.1%}"], "at least once": [at_least_once]}
+        {"asked": [times], "every time": [percent(always)], "at least once": [at_least_once]}
     )
     return View(
         table,
-        f"Asked {times} times, an agent that succeeds {success:.0%} of the time "
-        f"succeeds every time with probability {always:.1%}.",
+        f"Asked {'once' if times == 1 else f'{times} times'}, an agent that succeeds {success:.0%} "
+        f"of the time succeeds every time with probability {percent(always)}.",
     )
 
 
