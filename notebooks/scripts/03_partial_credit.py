@@ -52,10 +52,10 @@ changes = 2 * len(addresses)
 changes
 
 # %% [markdown]
-# Here is the task as the grader is told it: what is required, and what may change by the way. Chapter 04
-# takes its entries one by one. In short: `Created` states a new row, whose `free` columns may hold
-# anything; `only="added"` lets the log grow and nothing else; `when="instant"` takes only a time. The
-# calls are those of chapter 01's job, each `anew` for another person.
+# Here is the task as the grader is told it: what is required, and what may change by the way. (Skim
+# this cell; chapter 04 takes its entries one by one.) `Created` states a new row, whose `free` columns
+# may hold anything; `only="added"` lets the log grow and nothing else; `when="instant"` takes only a
+# time. The calls are those of chapter 01's job, made `anew` for another person.
 
 # %%
 from evalkit import Allowed, Created, Task
@@ -141,18 +141,18 @@ captioned(
 )
 
 # %% [markdown]
-# There is the gradient. `sem` is the standard error of the mean: the agents are many of them apart, on
-# the same thirty episodes. That is what partial credit is good for: work on an agent that cannot do
-# the whole task yet.
+# `sem` is the standard error of the mean: the agents are many of them apart, by the same episodes that
+# told us nothing. That is what partial credit is good for: work on an agent that cannot do the whole
+# task yet.
 
 # %% [markdown]
 # ## Checkpoints
 #
-# Back to the task of chapter 01, and its four edits. (The text tells them as they are in the store: an
-# address, a cancelled order, its refund, a note. If you swapped the scenario, the names below say what
-# they are in yours.) A *checkpoint* is a question to a state with the
-# answer yes or no, and a weight. `after` gives us the end of any episode. `row_with` asks whether some
-# row holds these values, whatever its number. No row does at the start, so it takes a new one.
+# Back to the task of chapter 01, and its four edits: an address, a cancelled order, its refund, a note.
+# (If you chose another scenario, the names below are yours.) A *checkpoint* is a question to a state,
+# with the answer yes or no, and a weight. `after` gives us the end of any episode. `row_with` asks
+# whether some row holds these values, whatever its number. No row does at the start, so it takes a new
+# one.
 
 # %%
 world = World(SCENARIO, seed=1)
@@ -194,8 +194,8 @@ print(credit([before, after(address, note)], parts))
 # $$ \text{credit} = \frac{\sum_i w_i d_i}{\sum_i w_i} . $$
 #
 # In words: the weights of what is done, over all weights. `credit` takes a list of states, from the start
-# to the end. The last decides what is done; the first says what doing nothing earns, and the line above
-# ends with it. It is always there; soon we see why.
+# to the end. The last decides what is done. The first says what doing nothing earns, and the line above
+# ends with it; soon we see why.
 #
 # Now let the refund be worth three times as much as each of the others:
 
@@ -205,7 +205,7 @@ print(credit([before, after(address, note)], heavy))
 
 # %% [markdown]
 # Weights are an opinion. State them before you see results: afterwards it is easy to find some that give
-# the ranking you wish for. The panel below lets you try.
+# the ranking you wish for.
 
 # %% [markdown]
 # ## What credit compresses
@@ -267,8 +267,8 @@ lead_error = {name: np.sqrt(v.sum() / 400) for name, v in variance.items()}
 #
 # Ada wants her kettle cancelled and her money back.
 #
-# > **Predict.** What is the credit of four ends that fall short? Then ask yourself which of them Ada would
-# > choose.
+# > **Predict.** What is the credit if nothing is done? If only the address and the note are? All but the
+# > refund? Only the cancellation? Then ask yourself which of these four ends Ada would choose.
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -287,8 +287,8 @@ alone
 # All but the refund has three quarters. Ada has no kettle and no money. She would rather have been
 # left alone: then the kettle would still come. A state in the middle can be worse than both ends.
 #
-# The cure is a *group*: checkpoints that count only together, with a penalty where some are done and
-# not all.
+# The cure is a *group*: checkpoints that count only together, with a penalty (here 1) where some are
+# done and not all.
 
 # %%
 pair = {(labels[1], labels[2]): 1}
@@ -320,7 +320,7 @@ captioned(
 # About one episode of Careful in four leaves half of the pair, and credit one by one pays for it.
 #
 # Groups see only what is required. For damage elsewhere you need the full diff. `verdict_credit` takes
-# a verdict with all its findings. Its line says *complete* only of a pass:
+# its verdict, and weights by place (`{}`: all 1). Its line says *complete* only of a pass:
 
 # %%
 from evalkit import grade
@@ -367,6 +367,8 @@ print(credit([before, after()], parts + more))
 #
 # In public benchmarks too, doing nothing passes tasks. Exercise 03.c is on one, and chapter 05 counts
 # them.
+#
+# *Half-way: a good place for a break. Next come the forms that public benchmarks use.*
 
 # %% [markdown]
 # ## Published forms
@@ -470,8 +472,8 @@ small = pd.DataFrame({agent: averages(earned, totals) for agent, earned in point
 small.loc[names].round(3)
 
 # %% [markdown]
-# Three averages, three winners. Q did the long task, R came close everywhere, P finished most. Nothing
-# was miscounted: these are different questions.
+# Three averages, three winners. Q did the long task, R came close everywhere, P finished most. These
+# are different questions.
 #
 # One relation helps in reading published tables: half and half lies halfway between macro and complete.
 
@@ -548,7 +550,7 @@ plots.weights_panel()
 # %% [markdown]
 # Targets only has no weights. It ranks these two the same way in every setting. And it does not see the
 # last pair of bars either: to an episode that left a half-done pair and to one that did nothing it gives
-# the same zero. That is why you report more than one number.
+# the same zero.
 
 # %% [markdown]
 # ## What to report

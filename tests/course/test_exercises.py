@@ -84,6 +84,19 @@ def test_each_wrong_answer_is_told_its_own_misconception(exercise: Exercise) -> 
         assert (feedback.verdict, feedback.message) == ("not yet", wrong.message), wrong.source
 
 
+AS_ARRAY = """\
+def three_averages(points, totals):
+    points, totals = np.array([(p, t) for p, t in zip(points, totals) if t]).T
+    share = points / totals
+    return np.array([points.sum() / totals.sum(), share.mean(), (share + (share == 1)).mean() / 2])"""
+
+
+@pytest.mark.parametrize(("exercise_id", "source"), [("03.a", AS_ARRAY)])
+def test_what_is_right_in_another_form_is_right(exercise_id: str, source: str) -> None:
+    feedback = check(exercise_id, answer_of(source, find(exercise_id)))
+    assert feedback.verdict == "right", feedback
+
+
 @every_exercise
 def test_no_message_gives_the_solution_away(exercise: Exercise) -> None:
     for wrong in exercise.wrong:

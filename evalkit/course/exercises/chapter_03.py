@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,10 @@ from evalkit.course.exercises import Exercise, Wrong
 from evalkit.credit import averages
 
 THREE = "Return three numbers: micro, macro, half and half, in this order."
+DIVIDED = (
+    "One of your numbers is not a number: you divided by a total of 0. Leave such a task out before "
+    "you divide."
+)
 SWAPPED = (
     "Micro and macro have changed places. Micro puts the points of all tasks into one pot; macro "
     "looks at one task at a time."
@@ -76,9 +82,12 @@ def _off_a(found: Sequence[float], right: Sequence[float]) -> str:
 def check_a(three_averages: Callable[..., Any]) -> str | None:
     """Whether three averages are the three that were asked for."""
     for points, totals in SUITES:
-        found = three_averages(list(points), list(totals))
-        if not isinstance(found, tuple | list) or len(found) != 3:
+        answer = three_averages(list(points), list(totals))
+        if not isinstance(answer, tuple | list | np.ndarray) or len(answer) != 3:
             return THREE
+        found = [float(number) for number in answer]
+        if np.isnan(found).any():
+            return DIVIDED
         if np.allclose(found, _three(points, totals)):
             continue
         for message, values in _known_a(points, totals).items():
@@ -104,60 +113,82 @@ NOT_SHARE = "Divide by all the weights. Your number grows with the length of the
 PENALTY_SHARE = (
     "The penalty is stated in the same unit as the weights, so it is divided by their sum as well."
 )
+PER_PART = "`penalty` is taken once for a half-done group, however many of its parts are missing."
+ONE_OF_THEM = (
+    "A group may have three parts. With two of them done it is half-done: some are, and not all."
+)
+ALL_LOST = (
+    "A half-done group costs its own parts and the penalty. What lies outside it still counts."
+)
 OFF_B = "Work it out on paper for a group of two: none of it done, one of the two, and both."
 
 WEIGHTS = {"lock": 1.0, "move": 2.0, "pay": 3.0, "tell": 2.0}
-GROUP = ("move", "pay")
+GROUPS = (("move", "pay"), ("lock", "move", "tell"))
 ENDINGS = (
     (True, True, True, True),
     (True, True, True, False),
     (True, False, False, False),
+    (True, True, False, False),
     (True, True, False, True),
     (False, False, True, False),
     (False, False, False, False),
 )
 
 
-def _group(done: Mapping[str, bool], penalty: float) -> dict[str, float]:
+def _group(done: Mapping[str, bool], group: Sequence[str], penalty: float) -> dict[str, float]:
     """The credit of an ending under the right rule, named "", and under each misconception."""
     total = sum(WEIGHTS.values())
-    parts = [done[name] for name in GROUP]
-    half = any(parts) and not all(parts)
+    missing = sum(not done[name] for name in group)
+    half = 0 < missing < len(group)
+    taken = penalty if half else 0
     single = sum(w for name, w in WEIGHTS.items() if done[name])
-    whole = single - (sum(WEIGHTS[n] for n in GROUP if done[n]) if half else 0)
-    right = (whole - (penalty if half else 0)) / total
+    inside = sum(WEIGHTS[name] for name in group if done[name])
+    whole = single - (inside if half else 0)
+    right = (whole - taken) / total
     return {
         "": right,
+        ONE_OF_THEM: right if len(group) - missing == 1 else single / total,
         ONE_BY_ONE: single / total,
-        NONE_DONE: (whole - (0 if all(parts) else penalty)) / total,
+        NONE_DONE: (whole - (penalty if missing else 0)) / total,
         NO_PENALTY: whole / total,
-        KEPT: (single - (penalty if half else 0)) / total,
+        KEPT: (single - taken) / total,
         CLIPPED: max(0.0, right),
         NOT_SHARE: right * total,
-        PENALTY_SHARE: whole / total - (penalty if half else 0),
+        PENALTY_SHARE: whole / total - taken,
+        PER_PART: (whole - taken * missing) / total,
+        ALL_LOST: -penalty / total if half else right,
     }
 
 
 def check_b(group_credit: Callable[..., Any]) -> str | None:
     """What is wrong with the credit of a group that counts only together, if anything."""
     misses: list[tuple[float, dict[str, float]]] = []
-    for flags in ENDINGS:
+    for group, flags in product(GROUPS, ENDINGS):
         done = dict(zip(WEIGHTS, flags, strict=True))
-        values = _group(done, 1.5)
-        found = float(group_credit(dict(done), dict(WEIGHTS), GROUP, 1.5))
-        if not math.isclose(found, values[""], abs_tol=1e-9):
+        values = _group(done, group, 1.5)
+        found = float(group_credit(dict(done), dict(WEIGHTS), group, 1.5))
+        if not _same(found, values[""]):
             misses.append((found, values))
+    return _told(misses, OFF_B)
+
+
+def _told(misses: Sequence[tuple[float, Mapping[str, float]]], other: str) -> str | None:
+    """The misconception that explains every miss; without any, that something is wrong."""
     if not misses:
         return None
-    for message in (ONE_BY_ONE, NONE_DONE, KEPT, CLIPPED, NO_PENALTY, NOT_SHARE, PENALTY_SHARE):
-        if all(math.isclose(found, values[message], abs_tol=1e-9) for found, values in misses):
+    for message in misses[0][1]:
+        if all(_same(found, values[message]) for found, values in misses):
             return message
-    return OFF_B
+    return other
 
 
 SUBTRACTED = (
     "You took the start's credit away and left its checkpoints in the total. Then the best agent "
     "that there could be gets less than full credit."
+)
+LEFT_IN = (
+    "What held at the start and still holds is in your total. Then the best agent that there could "
+    "be gets less than full credit."
 )
 COUNTED = "What held at the start and still holds was not earned. An agent that sleeps has it too."
 NOTHING_FULL = (
@@ -171,12 +202,19 @@ BROKEN = (
     "A checkpoint that held at the start and no longer does was broken by the agent. It stays in "
     "the total, as one that is not reached."
 )
+OUT_OF_REACH = (
+    "A checkpoint that held neither before nor after is one that the agent did not reach. It is in "
+    "the total."
+)
+PUNISHED = "What was broken earns nothing. It is in the total, and that is all that it costs here."
+NUMBER = "Return a number: a share of the weights, or `float('nan')` where nothing can be earned."
 OFF_C = "Go through the checkpoints one by one: is it in the total, and is it earned?"
 
 CASES: tuple[tuple[list[bool], list[bool], list[float]], ...] = (
     ([False, False, True], [True, False, True], [1, 3, 4]),
     ([True, False], [True, True], [2, 1]),
     ([True, False, False], [False, True, False], [1, 2, 2]),
+    ([True, True, False], [True, False, True], [2, 1, 3]),
     ([True, True], [True, True], [1, 1]),
 )
 
@@ -186,14 +224,18 @@ def _above(
 ) -> dict[str, float]:
     """The credit beyond the start under the right rule, named "", and under misconceptions."""
     s, e, w = np.asarray(start), np.asarray(end), np.asarray(weights, float)
-    open_, gained = w[~(s & e)].sum(), w[e & ~s].sum()
-    fresh = w[~s].sum()
-    return {
-        "": float(gained / open_) if open_ else math.nan,
-        COUNTED: float(w[e].sum() / w.sum()),
-        SUBTRACTED: float((w[e].sum() - w[s].sum()) / w.sum()),
-        BROKEN: float(gained / fresh) if fresh else math.nan,
+    kept, gained, broken = (w[which].sum() for which in (s & e, e & ~s, s & ~e))
+    total = w.sum()
+    shares = {
+        "": (gained, total - kept),
+        COUNTED: (gained + kept, total),
+        LEFT_IN: (gained, total),
+        SUBTRACTED: (gained - broken, total),
+        BROKEN: (gained, w[~s].sum()),
+        OUT_OF_REACH: (gained, gained + broken),
+        PUNISHED: (gained - broken, total - kept),
     }
+    return {message: float(won / of) if of else math.nan for message, (won, of) in shares.items()}
 
 
 def _same(found: float, right: float) -> bool:
@@ -202,24 +244,26 @@ def _same(found: float, right: float) -> bool:
 
 def check_c(earned_credit: Callable[..., Any]) -> str | None:
     """Whether free credit is left out, and what was broken is not."""
+    misses: list[tuple[float, dict[str, float]]] = []
     for start, end, weights in CASES:
-        found = float(earned_credit(list(start), list(end), list(weights)))
+        found = earned_credit(list(start), list(end), list(weights))
+        if not isinstance(found, Real):
+            return NUMBER
         values = _above(start, end, weights)
-        if _same(found, values[""]):
+        if _same(float(found), values[""]):
             continue
-        if math.isnan(values[""]) and found in (0, 1):
+        if not math.isnan(values[""]):
+            misses.append((float(found), values))
+        elif not misses and found in (0, 1):
             return NOTHING_FULL if found else NOTHING_ZERO
-        for message in (COUNTED, SUBTRACTED, BROKEN):
-            if _same(found, values[message]):
-                return message
-        kept_total = sum(w for s, e, w in zip(start, end, weights, strict=True) if e and not s)
-        return SUBTRACTED if _same(found, kept_total / sum(weights)) else OFF_C
-    return None
+        elif not misses:
+            return OFF_C
+    return _told(misses, OFF_C)
 
 
 REPAIRS = {
     "A": (
-        "Then nobody can pass a task that asks no question, however well it is done: one zero "
+        "Then nobody can pass a task that states no answer, however well it is done: one zero "
         "makes the whole product zero."
     ),
     "B": (
@@ -227,9 +271,8 @@ REPAIRS = {
         "wrong database earns half of them."
     ),
     "C": (
-        "A product does not notice a factor of one that is left out, and where both are left out, "
-        "the task is not evaluated. Not evaluated would be right if nothing were asked. Here "
-        "refusing *is* the task."
+        "A product does not notice a factor of 1 that is left out. What is left is the database, "
+        "and who stalls leaves that as it should be."
     ),
 }
 
@@ -375,6 +418,14 @@ def three_averages(points, totals):
     return sum(points) / sum(totals), np.mean(share), np.mean([s == 1 for s in share])""",
                 ONLY_COMPLETE,
             ),
+            Wrong(
+                """\
+def three_averages(points, totals):
+    with np.errstate(invalid="ignore"):
+        share = np.array(points) / np.array(totals)
+    return sum(points) / sum(totals), share.mean(), ((share + (share == 1)) / 2).mean()""",
+                DIVIDED,
+            ),
         ),
         check=check_a,
     ),
@@ -464,6 +515,38 @@ def group_credit(done, weights, group, penalty):
     return won / sum(weights.values()) - half * penalty""",
                 PENALTY_SHARE,
             ),
+            Wrong(
+                """\
+def group_credit(done, weights, group, penalty):
+    missing = sum(not done[name] for name in group)
+    half = 0 < missing < len(group)
+    won = sum(w for n, w in weights.items() if done[n] and not (half and n in group))
+    return (won - half * missing * penalty) / sum(weights.values())""",
+                PER_PART,
+            ),
+            Wrong(
+                """\
+def group_credit(done, weights, group, penalty):
+    half = sum(done[name] for name in group) == 1
+    won = sum(w for n, w in weights.items() if done[n] and not (half and n in group))
+    return (won - half * penalty) / sum(weights.values())""",
+                ONE_OF_THEM,
+            ),
+            Wrong(
+                """\
+def group_credit(done, weights, group, penalty):
+    half = len({done[name] for name in group}) > 1
+    won = -penalty if half else sum(w for n, w in weights.items() if done[n])
+    return won / sum(weights.values())""",
+                ALL_LOST,
+            ),
+            Wrong(
+                """\
+def group_credit(done, weights, group, penalty):
+    won = sum(weights[name] for name in weights if done[name])
+    return (won + penalty) / sum(weights.values())""",
+                OFF_B,
+            ),
         ),
         check=check_b,
     ),
@@ -519,6 +602,37 @@ def earned_credit(start, end, weights):
             Wrong(
                 """\
 def earned_credit(start, end, weights):
+    rows = zip(start, end, weights)
+    return sum(w for before, after, w in rows if after and not before) / sum(weights)""",
+                LEFT_IN,
+            ),
+            Wrong(
+                """\
+def earned_credit(start, end, weights):
+    changed = [(after, w) for before, after, w in zip(start, end, weights) if after != before]
+    total = sum(w for _, w in changed)
+    return sum(w for after, w in changed if after) / total if total else float("nan")""",
+                OUT_OF_REACH,
+            ),
+            Wrong(
+                """\
+def earned_credit(start, end, weights):
+    rows = list(zip(start, end, weights))
+    total = sum(w for before, after, w in rows if not (before and after))
+    return sum(w * (a - b) for b, a, w in rows) / total if total else float("nan")""",
+                PUNISHED,
+            ),
+            Wrong(
+                """\
+def earned_credit(start, end, weights):
+    rows = list(zip(start, end, weights))
+    total = sum(w for before, after, w in rows if not (before and after))
+    return sum(w for b, a, w in rows if a and not b) / total if total else None""",
+                NUMBER,
+            ),
+            Wrong(
+                """\
+def earned_credit(start, end, weights):
     rows = [(after, w) for before, after, w in zip(start, end, weights) if not before]
     if not rows:
         return float("nan")
@@ -551,11 +665,12 @@ def earned_credit(start, end, weights):
         difficulty=2,
         prompt="""
 A public benchmark multiplies the scores of a task's parts: the database, the answer. A part for which
-the task states nothing scores 1. In 23 of its tasks nothing is to change and no answer is stated
+the task states nothing scores 1. In 23 of its tasks the customer is to be refused: the database is to
+stay as it was, and no answer is stated
 ([report](https://github.com/sierra-research/tau2-bench/issues/384)). An agent that stalls gets full
 marks there.
 
-What is the right repair?
+You cannot ask the tasks for more. What do you change in how they are scored or reported?
 
 - `"A"`: a part with nothing stated scores 0.
 - `"B"`: take the mean of the parts in place of their product.
@@ -565,10 +680,10 @@ What is the right repair?
         answer="empty_part",
         stub="empty_part = ...",
         hints=(
-            "Try each repair on two agents: one that does nothing, and one that does a task without "
-            "a question perfectly.",
-            "Refusing to act can be the right thing, so the tasks are fair. What is missing is "
-            "something to compare with.",
+            "Try each change on two agents: one that does nothing at all, and one that refuses and says "
+            "why.",
+            "To refuse is the right thing here, so the tasks are fair. What is missing is something to "
+            "compare with.",
         ),
         solution='empty_part = "D"',
         wrong=(
