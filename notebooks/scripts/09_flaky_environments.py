@@ -539,7 +539,8 @@ captioned(
     caption="One agent, one task, and what the user happens to say: by the formula (diamonds) success "
     f"goes from {by_details['formula'].iloc[0]:.0%} to {by_details['formula'].iloc[-1]:.0%}. "
     "Bars: what was seen.",
-    alt="Rising bars, one for each number of details given, with the formula's diamonds near their tops.",
+    alt="Bars for no detail to all of them: short on the left, tall on the right. The diamonds rise all "
+    "the way; the bars of few trials lie off theirs.",
 )
 
 # %% [markdown]
