@@ -297,7 +297,8 @@ pd.DataFrame(rows, index=["alike next door (%)", "alike far apart (%)", "later h
 
 # %% [markdown]
 # One suite of each kind. Only the cache makes neighbours stand out, and only the learner improves by
-# more than its interval allows for luck. (A cache that repeats everything, as in chapter 09, makes
+# more than its interval allows for luck. By luck alone one suite in forty would improve as clearly, so
+# look at more than one. (A cache that repeats everything, as in chapter 09, makes
 # all trials alike, near and far: `identical_trials` finds that one.) If an agent is meant to learn,
 # do not average over it: report pass^k of frozen copies, each at one point of its life.
 
