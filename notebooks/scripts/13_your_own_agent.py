@@ -519,8 +519,9 @@ tallies = [counts(trials_table(rows, infra="infra"), planned=8) for rows in (tri
 compare(*tallies)
 
 # %% [markdown]
-# Better on five tickets and worse on none: with ten tickets that is just enough. What you may say is:
-# *on tickets like these, Steady is probably better, and nobody knows yet by how much*.
+# Better on five tickets and worse on none: with ten tickets that is just enough, and with other luck it
+# may just not be. What you may say is: *on tickets like these, Steady is probably better, and nobody
+# knows yet by how much*.
 
 # %% [markdown]
 # ## A model in its place
@@ -792,8 +793,8 @@ check("13.d", checklist)
 # ([03](03_partial_credit.ipynb), *What credit compresses*.)
 #
 # **A is two points ahead of B on a leaderboard. Is it better?** Pair them by task. On one leaderboard
-# the [first eight](https://github.com/SWE-bench/SWE-bench/issues/621), 2.8 points apart, cannot be told
-# from each other with 500 tasks. ([08](08_real_tasks_differ.ipynb), *Two agents on the same tasks*; at
+# the [first eight](https://github.com/SWE-bench/SWE-bench/issues/621) span 2.8 points, and with 500
+# tasks none of the other seven can be told from the first. ([08](08_real_tasks_differ.ipynb), *Two agents on the same tasks*; at
 # equal budgets only: [10](10_budgets.ipynb), *One agent, two caps*.)
 #
 # **An agent that does nothing scores half. Is the benchmark broken?** It is if you do not say so: that
