@@ -19,9 +19,6 @@
 #
 # 45 minutes of reading, 42 of exercises. You need a little Python and NumPy.
 
-# %% [markdown]
-# The first cell installs `evalkit` where a notebook arrives alone. Anywhere else it does nothing.
-
 # %%
 # Installs evalkit on Colab and in the browser edition; does nothing anywhere else.
 import sys
@@ -109,7 +106,7 @@ scores([episode])
 
 # %% [markdown]
 # Three graders give full marks. The fourth gives nothing. The verdict behind it says why. Read it from
-# the top: what is wrong comes first, then what the task allows (its log, its time stamps), then what it
+# the top: what is wrong comes first, then what the task allows (the log, the time stamps), then what it
 # requires. Its first line ends with how much of the state the allowed patterns cover: the more, the
 # less the verdict can see.
 
@@ -118,8 +115,8 @@ episode.verdict
 
 # %% [markdown]
 # Collateral is any change that is neither required nor allowed; the last column of the scores is 1
-# when there is some. It stands in a record that the task does not mention, so a grader that looks at
-# the task's own records cannot find it.
+# when there is some. Here it stands in a record that the task does not mention, so a grader that looks
+# at the task's own records cannot find it.
 #
 # Whoever owns that record would side with the full diff. One episode ranks nobody, though. We need two
 # agents and many episodes.
@@ -177,14 +174,16 @@ from evalkit.simulate.scoreboards import scoreboard
 (100 * scoreboard(played)).round(1)
 
 # %% [markdown]
-# Each row is a scoreboard, in percent. `SE` is the standard error: how far off such a mean tends to be
-# by luck. `lead` is Aggressive minus Careful, in points.
+# Each row is a scoreboard, in percent, and `lead` is Aggressive minus Careful. `SE` is the standard
+# error: how far off such a mean tends to be by luck. It is the standard deviation of the scores (how
+# far they scatter) over the root of their number; a lead's is the root of both squares added up.
 #
-# Three graders put Aggressive first by many standard errors. Under the full diff the order is the other
-# way round. The last row says what they miss: the share of episodes that left collateral.
+# A rule of thumb: a lead of one standard error happens by luck all the time, one of three hardly ever.
+# Three graders put Aggressive first by more than that. Under the full diff the order is the other way
+# round. The last row says what they miss: the share of episodes that left collateral.
 #
-# But look at the full diff's lead beside its own error. Is it enough? We can find out: simulate far
-# more episodes, cut them into batches of four hundred, and look at each as if it were all we had.
+# But the full diff's lead is smaller than its own error. How often do four hundred episodes mislead?
+# We simulate far more, cut them into batches of four hundred, and look at each as if it were all we had.
 
 # %% [markdown]
 # ## Twenty thousand episodes
@@ -219,8 +218,8 @@ pd.DataFrame({"batches with Aggressive first (%)": (100 * ahead.mean()).round().
 # Where a grader cannot see the damage, every batch puts Aggressive first. More episodes do not help: they
 # only make the same answer surer.
 #
-# The full diff asks the right question, and some batches still answer it wrongly. That is luck, and more
-# episodes cure it. Exercise 01.c asks how many it takes.
+# The full diff asks the right question, and a fifth of the batches still answer it wrongly. That is
+# luck, and more episodes cure it. Exercise 01.c asks how many it takes.
 
 # %% [markdown]
 # ## The reversal
@@ -259,16 +258,11 @@ captioned(
 # %% [markdown]
 # ## What full marks hide
 #
-# Partial credit says how far an agent gets. Beside it we put all or nothing, once without and once
-# with a look at the rest of the records:
-
-# %%
-(100 * board.loc[["partial credit", "targets only", "full diff"], list(tables)]).round(1)
-
-# %% [markdown]
-# Two things happen on the way down. From the first row to the second the gap between the agents grows:
-# a mean of shares squeezes agents together. From the second to the third, Aggressive loses the finished
-# episodes in which it also left collateral, and the order flips.
+# Partial credit says how far an agent gets. Beside it stand all or nothing, once without and once with
+# a look at the rest of the records. Read the last three pairs of bars from left to right. First the gap
+# between the agents grows: a job with one edit of four missing still earns three quarters, so partial
+# credit makes agents look alike. Then Aggressive loses the finished episodes in which it also left
+# collateral, and the order flips.
 #
 # The next table takes this apart: the share of all episodes, in percent, by partial credit and by
 # whether the rest was left alone.
@@ -286,9 +280,6 @@ captioned(
     f"left collateral as well; {hidden['Careful']:.1f}% of Careful's did.",
     alt="Bars of episodes by required changes made; a hatched part marks those with collateral.",
 )
-
-# %% [markdown]
-# Report partial credit beside targets only and the full diff, never in their place. Chapter 03 looks at what it rewards.
 
 # %% [markdown]
 # ## What a claim is worth
@@ -309,6 +300,8 @@ worth = {
 # %% [markdown]
 # The agent that claims more is the one whose claim is worth less. An agent's report is a piece of
 # evidence to be checked, and no more.
+#
+# This is a good place for a break. The rest of the chapter computes what we counted.
 
 # %% [markdown]
 # ## The same numbers without chance
@@ -519,7 +512,7 @@ check("01.e", right_words)
 # - Own report, partial credit and targets only never look beyond the task's own records. The full diff
 #   does, and it can turn a ranking round.
 # - A lead needs its standard error. More episodes cure bad luck, and never a wrong question.
-# - Report partial credit beside targets only and the full diff, not in their place.
+# - Report partial credit beside targets only and the full diff, not in their place (chapter 03).
 # - Accuracy buys off unintended writes up to a point, and that point can be computed.
 #
 # **Next:** chapter 02 looks at what even the full diff cannot see,

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from evalkit.course.figures import new_figure
 from evalkit.course.panels import View
@@ -66,3 +72,29 @@ def test_shares_of_credit_add_up_and_name_values_that_never_occurred() -> None:
     assert shares["clean"].iloc[-1] == pytest.approx(100 * scores["full diff"].mean())
     perfect = pd.DataFrame({"partial credit": [1.0, 1.0], "collateral": [0.0, 0.0]})
     assert plots.credit_shares(perfect)["with collateral"].tolist() == [0.0] * len(shares)
+
+
+def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
+    """Each text of a picture, and where it stands."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
+    return [(text.get_text(), text.get_window_extent(renderer)) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("edit", "write", "claim"),
+    [
+        (0.78, 0.0, 0.0),
+        (0.86, 0.004, 0.1),
+        (0.97, 0.05, 0.33),
+        (1.0, 0.0, 1.0),
+        (1.0, 0.12, 0.0),
+        RATES,
+    ],
+)
+def test_no_words_of_the_panel_stand_on_others(edit: float, write: float, claim: float) -> None:
+    figure = new_figure(height=500)
+    plots.draw_flip(figure, edit, write, claim)
+    found = boxes(figure)
+    assert [(a, b) for (a, x), (b, y) in combinations(found, 2) if x.overlaps(y)] == []

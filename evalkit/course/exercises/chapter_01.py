@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalkit.course.exercises import Exercise, Wrong
 
@@ -26,7 +27,13 @@ DIFF_UNDONE = "The full diff also asks for the job: an episode that left work un
 DIFF_CLAIM = (
     "The full diff looks at the records. A silent agent that did the job, and only the job, passes."
 )
-OTHER = "One of the four is off. Say in a sentence what each grader looks at, then look again."
+RECORDS_ONLY = (
+    "Only the own report listens to the claim. The other three look at the records, and a silent "
+    "agent may have done the job."
+)
+A_SCORE = "A score lies between 0 and 1. It is no percentage and no count."
+GRADERS = ("own report", "partial credit", "targets only", "full diff")
+OTHER = "The score of {} is off. Say in a sentence what this grader looks at, and do not round."
 
 # An episode as (claim, met, required, collateral), its four scores, and the misconception that a
 # wrong score betrays, by the score's place.
@@ -34,13 +41,18 @@ EPISODES: tuple[
     tuple[tuple[bool, int, int, int], tuple[float, float, float, float], dict[int, str]], ...
 ] = (
     ((True, 4, 4, 2), (1, 1, 1, 0), {1: CREDIT_LESS, 2: TARGETS_SEES, 3: DIFF_BLIND}),
+    ((True, 4, 4, 1), (1, 1, 1, 0), {1: CREDIT_LESS, 2: TARGETS_SEES, 3: DIFF_BLIND}),
     (
         (True, 3, 4, 0),
         (1, 0.75, 0, 0),
-        {0: OWN_CORRECTED, 1: CREDIT_ALL, 2: TARGETS_PART, 3: DIFF_UNDONE},
+        {0: OWN_CORRECTED, 2: TARGETS_PART, 3: DIFF_UNDONE},
     ),
     ((True, 1, 2, 0), (1, 0.5, 0, 0), {1: CREDIT_FOUR, 3: DIFF_UNDONE}),
-    ((False, 4, 4, 0), (0, 1, 1, 1), {0: OWN_CORRECTED, 3: DIFF_CLAIM}),
+    (
+        (False, 4, 4, 0),
+        (0, 1, 1, 1),
+        {0: OWN_CORRECTED, 1: RECORDS_ONLY, 2: RECORDS_ONLY, 3: DIFF_CLAIM},
+    ),
     ((False, 3, 3, 0), (0, 1, 1, 1), {1: CREDIT_FOUR, 2: CREDIT_FOUR, 3: CREDIT_FOUR}),
     ((True, 2, 4, 1), (1, 0.5, 0, 0), {0: OWN_CORRECTED, 1: CREDIT_LESS}),
     ((False, 0, 4, 0), (0, 0, 0, 0), {3: DIFF_UNDONE}),
@@ -50,17 +62,29 @@ EPISODES: tuple[
 def check_a(four_scores: Callable[..., Any]) -> str | None:
     """What a scorer of one episode confuses, if anything."""
     for episode, right, messages in EPISODES:
-        found = four_scores(*episode)
+        found = _plain(four_scores(*episode))
         if not isinstance(found, tuple | list) or len(found) != len(right):
             return FOUR
         for i, (ours, theirs) in enumerate(zip(right, found, strict=True)):
+            if not 0 <= theirs <= 1:
+                return A_SCORE
             if not math.isclose(ours, theirs, abs_tol=1e-9):
-                return messages.get(i, OTHER)
+                lost = i == 1 and ours > 0 == theirs
+                return CREDIT_ALL if lost else messages.get(i, OTHER.format(GRADERS[i]))
     return None
 
 
+def _plain(found: Any) -> Any:
+    """An array or a series as a list; anything else as it is."""
+    return found.tolist() if isinstance(found, np.ndarray | pd.Series) else found
+
+
 PAIR = "Return two numbers: the lead and its standard error."
-SIGN = "The lead is how far the second agent is ahead of the first: second minus first."
+SIGN = (
+    "The lead is how far the second agent is ahead of the first: second minus first, and negative "
+    "if it is behind."
+)
+LEAD = "The lead is the difference of the two means: not rounded, and in the unit of the scores."
 ADDED = (
     "The two errors do not add up: the two agents' luck is independent, and one's bad luck often "
     "meets the other's good. Add the squares, then take the root."
@@ -78,6 +102,16 @@ PAIRED = (
     "Episode 7 of one agent has nothing to do with episode 7 of the other, and the lists may differ "
     "in length. Do not subtract them one by one."
 )
+ROOT_N = "A mean of n episodes scatters less than one episode does, but by the root of n, not by n."
+ONE_MEAN = "This is the error of one agent's mean. The other agent has luck of its own."
+TAKEN_OFF = (
+    "The errors do not cancel: a difference of two means is less sure than either of them. Add the "
+    "squares, then take the root."
+)
+ONLY_SHARES = (
+    "This formula holds where each score is 0 or 1. Partial credit lies between: take the standard "
+    "deviation of the scores."
+)
 SUM_ERRORS = (
     "The lead is right and its error is not. Take one agent's mean first: how far is it off?"
 )
@@ -93,9 +127,14 @@ def _diagnosis_b(first: Sequence[float], second: Sequence[float], error: float) 
         VARIANCE: lambda d: _sem(a, d) ** 2 + _sem(b, d) ** 2,
         POOLED: lambda d: _sem(np.concatenate([a, b]), d),
         PAIRED: lambda d: _sem(b[:shared] - a[:shared], d),
+        ROOT_N: lambda d: float(np.hypot(a.std(ddof=d) / len(a), b.std(ddof=d) / len(b))),
+        TAKEN_OFF: lambda d: abs(_sem(a, d) - _sem(b, d)),
+        ONLY_SHARES: lambda d: math.hypot(_of_share(a), _of_share(b)),
     }
+    if any(math.isclose(error, _sem(one, d), rel_tol=1e-9) for one in (a, b) for d in (0, 1)):
+        return ONE_MEAN
     for message, formula in known.items():
-        if any(math.isclose(error, formula(ddof), rel_tol=1e-9) for ddof in (0, 1)):
+        if any(math.isclose(abs(error), formula(ddof), rel_tol=1e-9) for ddof in (0, 1)):
             return message
     return SUM_ERRORS
 
@@ -104,15 +143,20 @@ def _sem(scores: Any, ddof: int) -> float:
     return float(scores.std(ddof=ddof) / np.sqrt(len(scores)))
 
 
+def _of_share(scores: Any) -> float:
+    mean = scores.mean()
+    return float(np.sqrt(mean * (1 - mean) / len(scores)))
+
+
 def check_b(lead_and_error: Callable[..., Any]) -> str | None:
     """Whether a lead comes with the standard error of two independent means."""
     rng = np.random.default_rng(11)
-    for n, m in ((40, 90), (300, 200)):
+    for n, m, share in ((40, 90, 0.8), (300, 200, 0.8), (60, 50, 0.2)):
         first, second = (
             rng.random(n).round(2).tolist(),
-            (rng.random(m) < 0.8).astype(float).tolist(),
+            (rng.random(m) < share).astype(float).tolist(),
         )
-        found = lead_and_error(list(first), list(second))
+        found = _plain(lead_and_error(list(first), list(second)))
         if not isinstance(found, tuple | list) or len(found) != 2:
             return PAIR
         lead, error = float(found[0]), float(found[1])
@@ -120,7 +164,7 @@ def check_b(lead_and_error: Callable[..., Any]) -> str | None:
         if math.isclose(lead, -right, rel_tol=1e-9):
             return SIGN
         if not math.isclose(lead, right, rel_tol=1e-9):
-            return "The lead is the difference of the two means."
+            return LEAD
         a, b = np.asarray(first), np.asarray(second)
         errors = [math.hypot(_sem(a, ddof), _sem(b, ddof)) for ddof in (0, 1)]
         if not any(math.isclose(error, e, rel_tol=1e-9) for e in errors):
@@ -135,6 +179,10 @@ NOT_SQUARED = (
     "takes nine times as many."
 )
 NO_FACTOR = "This makes the lead one standard error. That much happens by luck all the time."
+GAP_TOO = (
+    "You divide by the difference. Where it equals three standard errors, its square equals nine "
+    "of their squares."
+)
 BOTH = "Count the episodes of each agent, not of both together."
 DOWN = "One episode short: with this number the lead is a little less than three errors. Round up."
 TOO_MANY = (
@@ -150,7 +198,7 @@ def _needed(p: float, q: float, errors: float = 3) -> float:
 
 def check_c(episodes_needed: Callable[[float, float], Any]) -> str | None:
     """Whether enough episodes are asked for, and not more."""
-    for p, q in ((0.52, 0.47), (0.9, 0.78), (0.31, 0.72), (0.25, 0.625)):
+    for p, q in ((0.96, 0.82), (0.52, 0.47), (0.9, 0.78), (0.31, 0.72), (0.25, 0.625)):
         # The last pair needs a whole number, 27, and is exact in binary: no rounding to forgive.
         found, exact = episodes_needed(p, q), _needed(p, q)
         if isinstance(found, bool) or not isinstance(found, int | np.integer):
@@ -162,6 +210,8 @@ def check_c(episodes_needed: Callable[[float, float], Any]) -> str | None:
             NO_FACTOR: [_needed(p, q, 1)],
             NOT_SQUARED: [exact / 3],
             BOTH: [2 * exact],
+            GAP_TOO: [exact * (p - q), exact * abs(p - q)],
+            ADDED: [9 * ((p * (1 - p)) ** 0.5 + (q * (1 - q)) ** 0.5) ** 2 / (p - q) ** 2],
         }
         for message, values in known.items():
             if any(abs(found - value) <= 2 for value in values):
@@ -186,6 +236,17 @@ KEPT_CLEAN = (
 )
 ONE_EDIT = "All the edits must be right, not one: each accuracy is raised to the number of edits."
 SWAPPED = "You took the number of edits for that of actions, and the other way round."
+BRACKETS = (
+    "Python reads `x ** 1 / n` as `(x ** 1) / n`. The root needs its brackets: `x ** (1 / n)`."
+)
+BY_EDITS = "The root is by the number of actions: on each of them a write can go astray."
+IN_PARTS = (
+    "You gave each action an equal part of the whole. Chances of several actions multiply, so one "
+    "action's is a root."
+)
+OWN_EDITS = "Our agent does not finish every job either: its own accuracy belongs in the equation."
+A_SHARE = "Return a share from 0 to 1, and no percentage."
+NEAR = "Near, and not the rate itself. Do not round or search in steps: solve for it."
 PUT_BACK = (
     "Put your rate back: the chance that all is right and nothing else is touched should be the "
     "same for both agents, and it is not."
@@ -205,7 +266,8 @@ def check_d(flip_write_rate: Callable[..., Any]) -> str | None:
         (0.99, 0.7, 0.0, 6, 10),
     ):
         found = float(flip_write_rate(e, other, write, edits, actions))
-        if math.isclose(found, 1 - _clean(e, other, write, edits / actions), abs_tol=1e-6):
+        right = 1 - _clean(e, other, write, edits / actions)
+        if math.isclose(found, right, abs_tol=1e-6):
             continue
         whole = (1 - write) ** actions * (other / e) ** edits
         known = {
@@ -215,11 +277,16 @@ def check_d(flip_write_rate: Callable[..., Any]) -> str | None:
             UPSIDE_DOWN: [1 - _clean(other, e, write, edits / actions)],
             ONE_EDIT: [1 - _clean(e, other, write, 1 / actions)],
             SWAPPED: [1 - _clean(e, other, write, actions / edits)],
+            BRACKETS: [1 - whole / actions],
+            BY_EDITS: [1 - whole ** (1 / edits)],
+            IN_PARTS: [(1 - whole) / actions],
+            OWN_EDITS: [1 - _clean(1, other, write, edits / actions)],
+            A_SHARE: [100 * right],
         }
         for message, values in known.items():
             if any(math.isclose(found, value, abs_tol=1e-9) for value in values):
                 return message
-        return PUT_BACK
+        return NEAR if abs(found - right) < 0.003 else PUT_BACK
     return None
 
 
@@ -276,6 +343,42 @@ def four_scores(claim, met, required, collateral):
     clean = collateral == 0
     return float(claim), met / required, float(finished), float(finished and clean)""",
         wrong=(
+            Wrong(
+                """\
+def four_scores(claim, met, required, collateral):
+    done = met == required
+    return 100 * claim, 100 * met / required, 100 * done, 100 * (done and not collateral)""",
+                A_SCORE,
+            ),
+            Wrong(
+                """\
+def four_scores(claim, met, required, collateral):
+    done = met == required
+    return float(claim), met / required, float(done and claim), float(done and not collateral)""",
+                RECORDS_ONLY,
+            ),
+            Wrong(
+                """\
+def four_scores(claim, met, required, collateral):
+    done = met == required
+    credit = round(met / required, 1)
+    return float(claim), credit, float(done), float(done and not collateral)""",
+                OTHER.format("partial credit"),
+            ),
+            Wrong(
+                """\
+def four_scores(claim, met, required, collateral):
+    done = met == required
+    return float(claim), met // required, float(done), float(done and not collateral)""",
+                CREDIT_ALL,
+            ),
+            Wrong(
+                """\
+def four_scores(claim, met, required, collateral):
+    done = met == required
+    return float(claim), met / required, float(done), float(done and collateral <= 1)""",
+                DIFF_BLIND,
+            ),
             Wrong(
                 """\
 def four_scores(claim, met, required, collateral):
@@ -360,6 +463,49 @@ def lead_and_error(first, second):
             Wrong(
                 """\
 def lead_and_error(first, second):
+    p, q = np.mean(first), np.mean(second)
+    error = (p * (1 - p) / len(first) + q * (1 - q) / len(second)) ** 0.5
+    return q - p, error""",
+                ONLY_SHARES,
+            ),
+            Wrong(
+                """\
+def lead_and_error(first, second):
+    errors = [np.std(scores) / len(scores) for scores in (first, second)]
+    return np.mean(second) - np.mean(first), np.hypot(*errors)""",
+                ROOT_N,
+            ),
+            Wrong(
+                """\
+def lead_and_error(first, second):
+    errors = [np.std(scores) / len(scores) ** 0.5 for scores in (first, second)]
+    return np.mean(second) - np.mean(first), errors[1] - errors[0]""",
+                TAKEN_OFF,
+            ),
+            Wrong(
+                """\
+def lead_and_error(first, second):
+    errors = [np.std(scores) / len(scores) ** 0.5 for scores in (first, second)]
+    return np.mean(second) - np.mean(first), errors[1]""",
+                ONE_MEAN,
+            ),
+            Wrong(
+                """\
+def lead_and_error(first, second):
+    errors = [np.std(scores) / len(scores) ** 0.5 for scores in (first, second)]
+    return round(np.mean(second) - np.mean(first), 2), np.hypot(*errors)""",
+                LEAD,
+            ),
+            Wrong(
+                """\
+def lead_and_error(first, second):
+    errors = [np.std(scores) / len(scores) ** 0.5 for scores in (first, second)]
+    return abs(np.mean(second) - np.mean(first)), np.hypot(*errors)""",
+                SIGN,
+            ),
+            Wrong(
+                """\
+def lead_and_error(first, second):
     errors = [np.std(scores) / len(scores) ** 0.5 for scores in (first, second)]
     return np.mean(second) - np.mean(first), sum(errors)""",
                 ADDED,
@@ -409,7 +555,7 @@ def lead_and_error(first, second):
         difficulty=2,
         prompt="""
 You expect that one agent passes a share `p` of its episodes and another a share `q`. Each gets the
-same number of episodes. Write `episodes_needed`: the smallest number for each agent at which the
+same number of episodes. Either of the two shares may be the larger. Write `episodes_needed`: the smallest number for each agent at which the
 difference between `p` and `q` is at least three standard errors.
 """,
         answer="episodes_needed",
@@ -418,8 +564,8 @@ difference between `p` and `q` is at least three standard errors.
 def episodes_needed(p, q):
     return ...""",
         hints=(
-            "The variance of a single pass or fail that passes with probability p is p(1 - p). What "
-            "is the variance of a mean of n of them, and of the difference of two such means?",
+            "Scores of 0 and 1 of which a share p is 1 have the standard deviation `(p * (1 - p)) ** 0.5`."
+            " What is the standard error of a mean of n of them, and of the difference of two?",
             "Set the difference equal to three standard errors, square both sides, and solve for n. "
             "`math.ceil` rounds up.",
         ),
@@ -431,6 +577,20 @@ def episodes_needed(p, q):
     scatter = p * (1 - p) + q * (1 - q)
     return math.ceil(9 * scatter / (p - q) ** 2)""",
         wrong=(
+            Wrong(
+                """\
+def episodes_needed(p, q):
+    scatter = p * (1 - p) + q * (1 - q)
+    return math.ceil(9 * scatter / abs(p - q))""",
+                GAP_TOO,
+            ),
+            Wrong(
+                """\
+def episodes_needed(p, q):
+    scatter = math.sqrt(p * (1 - p)) + math.sqrt(q * (1 - q))
+    return math.ceil((3 * scatter / (p - q)) ** 2)""",
+                ADDED,
+            ),
             Wrong(
                 """\
 def episodes_needed(p, q):
@@ -510,6 +670,48 @@ def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
     rival = rival_edit**edits * (1 - rival_write) ** actions
     return 1 - (rival / edit**edits) ** (1 / actions)""",
         wrong=(
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    rival = rival_edit**edits * (1 - rival_write) ** actions
+    return round(1 - (rival / edit**edits) ** (1 / actions), 3)""",
+                NEAR,
+            ),
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    rival = rival_edit**edits * (1 - rival_write) ** actions
+    return 100 * (1 - (rival / edit**edits) ** (1 / actions))""",
+                A_SHARE,
+            ),
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    rival = rival_edit**edits * (1 - rival_write) ** actions
+    return 1 - rival ** (1 / actions)""",
+                OWN_EDITS,
+            ),
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    rival = rival_edit**edits * (1 - rival_write) ** actions
+    return (1 - rival / edit**edits) / actions""",
+                IN_PARTS,
+            ),
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    rival = rival_edit**edits * (1 - rival_write) ** actions
+    return 1 - (rival / edit**edits) ** (1 / edits)""",
+                BY_EDITS,
+            ),
+            Wrong(
+                """\
+def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
+    rival = rival_edit**edits * (1 - rival_write) ** actions
+    return 1 - (rival / edit**edits) ** 1 / actions""",
+                BRACKETS,
+            ),
             Wrong(
                 """\
 def flip_write_rate(edit, rival_edit, rival_write, edits, actions):
