@@ -68,9 +68,9 @@ for fault in ("refused", "lost"):
             print(f"{fault}: {error}")
 
 # %% [markdown]
-# Such a fault is no infra failure, which says nothing about the agent (chapter 09). Every call is
-# answered here, so an agent that looks can notice what happened and repair it. Our first agent does
-# not look. It lets an error pass, and takes an answer for done:
+# An agent that looks can notice such a fault and repair it, so this is not an infra failure
+# (chapter 09), which says nothing about the agent. Our first agent does not look. It lets an error
+# pass, and takes an answer for done:
 
 # %%
 import inspect
@@ -80,7 +80,8 @@ from evalkit.simulate.recovery import carry_on
 print(inspect.getsource(carry_on))
 
 # %% [markdown]
-# We let it do the long task once. Each edit goes right with probability `r`.
+# We let it do the long task once. `worker` makes an agent of a habit, and with `now_and_then` each
+# edit goes right with probability `r`.
 
 # %%
 import numpy as np
@@ -116,9 +117,9 @@ pd.DataFrame(rows, columns=["verdict", "steps right", "steps wrong"], index=job)
 # %% [markdown]
 # ## Simulate it
 #
-# We need no database for this. A step is a coin that lands right with probability $r$, and an episode
-# is twenty of them. The table gives the share of episodes, in percent, in which nothing has gone wrong
-# after so many steps.
+# We need no database for this. A step is a coin that lands right with probability $r$. An episode is
+# the whole long task now: twenty coins. The table gives the share of episodes, in percent, in which
+# nothing has gone wrong after so many steps.
 
 # %%
 simulated = pd.DataFrame(index=pd.Index(range(1, 21), name="steps"))
@@ -190,8 +191,8 @@ print(f"without recovery: {episode_success(0.97, 20):.1%}")
 print(f"rho = 0.5:        {episode_success(0.97, 20, rho=0.5):.1%}")
 
 # %% [markdown]
-# Mending half of the failures is as good as failing half as often. It is a large gain, and nothing on
-# the happy path would have shown it.
+# Mending half of the failures is as good as failing half as often. It is a large gain, and episodes
+# in which nothing fails would never have shown it.
 
 # %% [markdown]
 # ## Inject a fault, and watch
@@ -231,9 +232,10 @@ for fault in ("refused", "lost"):
 injected.map("{:.0%}".format)
 
 # %% [markdown]
-# The share of faults mended, from a handful of episodes a habit. On the happy path the three look the
-# same. A change proposed to τ-bench does likewise: a tool fails at random, and what the agents do next
-# is counted ([pull request](https://github.com/sierra-research/tau-bench/pull/68)).
+# Each habit mends what it notices. A refusal announces itself; a lost write shows only to a habit that
+# reads back. While no tool fails, the three look the same. A change proposed to τ-bench also injects
+# faults, at random, and counts what the agents do next
+# ([pull request](https://github.com/sierra-research/tau-bench/pull/68)).
 
 # %% [markdown]
 # ## Recovery in operation
@@ -277,8 +279,8 @@ whole = by_length[by_length["steps"] == n].set_index("habit")
 whole.round(1)
 
 # %% [markdown]
-# In percent. The formula holds within about one standard error, for an agent that really acts on a
-# database. And the price of it, in calls for one job:
+# In percent. The formula holds within about one standard error, for an agent that really acts
+# on a database. And the price of it, in calls for one job:
 
 # %%
 {habit: np.mean([len(e.trajectory) for e in played[habit]]).round(1).item() for habit in played}
@@ -306,6 +308,8 @@ for share in (0.1, 0.5, 0.9):
 # Silent faults are real. In one open-source agent system every write failed for hours, while each job
 # reported that it was completed ([report](https://github.com/garrytan/gbrain/issues/4217)). Nobody
 # had read the records back.
+#
+# *A good place for a break: the rest turns the formula round.*
 
 # %% [markdown]
 # ## Turn it round
@@ -451,8 +455,8 @@ check("06.d", hour_long)
 # ## Key points
 #
 # - If all $n$ steps must go right, success is $r^n$: a little less in a step is a lot less in a task.
-# - Recovery puts $s = r + (1 - r)\rho$ in the place of $r$. Measure it by injecting faults: the happy
-#   path does not show it.
+# - Recovery puts $s = r + (1 - r)\rho$ in the place of $r$. Measure it by injecting faults: while
+#   nothing fails, it does not show.
 # - An agent mends what it notices. Reading back finds what no error message tells.
 # - The length at 50% is far from the length at 99%.
 #

@@ -23,6 +23,11 @@ NET = (
     "A step that was right at first and wrong in the end is no recovery taken back. It did not "
     "fail at first, so it does not belong here at all."
 )
+LATE = (
+    "You count a step that was right at first and wrong in the end among the failed. There was "
+    "nothing to mend at first, so it does not belong here at all."
+)
+IN_PERCENT = "Return a share from 0 to 1, not a percentage."
 FAILED_SHARE = "This is the share that stayed broken. The question is about the share mended."
 NOTHING_KNOWN = (
     "In a log where no first try failed, nothing is known about recovery. That is neither nought "
@@ -50,7 +55,9 @@ def check_a(recovery_rate: Callable[[list[tuple[bool, bool]]], Any]) -> str | No
             OF_ALL: mended / len(log),
             FAILED_SHARE: 1 - right,
             NET: (ends - firsts) / (mended + failed),
+            LATE: mended / (mended + failed + log.count((True, False))),
             COUNT: float(mended),
+            IN_PERCENT: 100 * right,
         }
         if found is None:
             return "There were failed steps in this log, so there is a rate to return."
@@ -281,6 +288,20 @@ def recovery_rate(log):
 def recovery_rate(log):
     return sum(1 for first, end in log if end and not first)""",
                 COUNT,
+            ),
+            Wrong(
+                """\
+def recovery_rate(log):
+    troubled = [end for first, end in log if not (first and end)]
+    return sum(troubled) / len(troubled) if troubled else None""",
+                LATE,
+            ),
+            Wrong(
+                """\
+def recovery_rate(log):
+    failed = [end for first, end in log if not first]
+    return 100 * sum(failed) / len(failed) if failed else None""",
+                IN_PERCENT,
             ),
         ),
         check=check_a,

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from evalkit.course.figures import COLOURS, INK, PAPER, label, new_axes
+from evalkit.course.figures import COLOURS, INK, PAPER, label, new_axes, percent
 from evalkit.course.panels import Panel, View, slider
 from evalkit.steps import episode_success, horizon
 
@@ -75,10 +75,11 @@ def draw_measured(figure: Figure, measured: pd.DataFrame, r: float, rho: pd.Seri
     for (habit, rows), marker in zip(measured.groupby("habit", sort=False), MARKERS, strict=False):
         name = str(habit)
         _curve(axes, r, rho[name], longest, color=COLOURS["truth"], linewidth=1)
+        bars = 2 * rows["error"]
         axes.errorbar(
             rows["steps"],
             rows["success"],
-            yerr=2 * rows["error"],
+            yerr=[bars, np.minimum(bars, 100 - rows["success"])],
             fmt=marker,
             color=COLOURS["failure"],
             markersize=6,
@@ -86,7 +87,7 @@ def draw_measured(figure: Figure, measured: pd.DataFrame, r: float, rho: pd.Seri
         )
         label(axes, longest * 1.07, 100 * episode_success(r, longest, rho[name]), name)
     axes.set_xticks([0, *measured["steps"].unique()])
-    label(axes, 0.4, 6, "lines: the formula; bars: two standard errors", fontsize=9)
+    label(axes, 0.4, 6, "lines: the formula; bars: two standard errors, up to 100%", fontsize=9)
 
 
 def draw_horizons(figure: Figure, r: float, rho: float) -> None:
@@ -127,7 +128,7 @@ def draw_success(figure: Figure, r: float, rho: float, n: int) -> View:
     _curve(axes, r, rho, LONGEST, color=COLOURS["truth"], linewidth=2.5)
     without, success = (100 * episode_success(r, n, x) for x in (0.0, rho))
     axes.vlines(n, without, success, color=COLOURS["truth"], linewidth=1)
-    axes.plot([n], [without], "o", color="white", markeredgecolor=INK, markersize=7)
+    axes.plot([n], [without], "o", color="white", markeredgecolor=INK, markersize=7, clip_on=False)
     axes.plot([n], [success], "o", color=COLOURS["truth"], markersize=8, clip_on=False)
     _values(axes, n, without, success)
     rows = [("yours", r, rho), *(("fixed", *setting) for setting in SETTINGS)]
@@ -155,17 +156,6 @@ def _values(axes: Axes, n: int, without: float, success: float) -> None:
         # Below the curve and to its left, where no other curve is, if there is room for the text.
         side, gap = ("right", -1.5) if n > 0.14 * LONGEST else (side, gap)
         label(axes, n + gap, max(without - 8, 7), low, ha=side, bbox=paper)
-
-
-def percent(share: float) -> str:
-    """A share in percent, in which nearly certain is not certain.
-
-    Examples
-    --------
-    >>> percent(0.7391), percent(0.99996), percent(1.0)
-    ('73.9%', 'over 99.9%', '100.0%')
-    """
-    return "over 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
 
 
 def steps_at(target: float, r: float, rho: float) -> str:

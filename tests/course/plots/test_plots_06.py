@@ -57,6 +57,12 @@ def test_nearly_certain_is_not_printed_as_certain() -> None:
     assert view(1.0, 0.95, 1).table.iloc[0, 3] == "100.0%"
 
 
+def test_nearly_hopeless_is_not_printed_as_hopeless() -> None:
+    shown = view(0.9, 0.0, 100)
+    assert shown.table.iloc[0, 3] == "under 0.1%"
+    assert shown.finding.count(" under 0.1%") == 2
+
+
 @pytest.mark.parametrize("r", [0.9, 1.0])
 @pytest.mark.parametrize("rho", [0.0, 1.0])
 @pytest.mark.parametrize("n", [1, 100])
@@ -78,3 +84,11 @@ def test_the_measured_habits_are_labelled_in_their_order() -> None:
     plots.draw_measured(figure, measured, 0.97, pd.Series({"a": 0.0, "b": 0.5}))
     assert [text.get_text() for text in figure.axes[0].texts][:2] == ["b", "a"]
     assert list(figure.axes[0].get_xticks()) == [0, 4, 8]
+
+
+def test_no_error_bar_leaves_the_possible() -> None:
+    measured = pd.DataFrame([("a", 4, 99.0, 1.0)], columns=["habit", "steps", "success", "error"])
+    figure = new_figure()
+    plots.draw_measured(figure, measured, 0.97, pd.Series({"a": 0.5}))
+    (((low, high),),) = [bar.get_segments()[0][:, 1:].T for bar in figure.axes[0].collections]
+    assert (low, high) == (97, 100)
