@@ -101,7 +101,8 @@ def _fits(name: str, value: Any) -> bool:
         return name not in ("task", "trial", "attempt", "tag")
     kinds = _KINDS[name]
     # A whole number that is no 64-bit one would be another number in most readers, or none.
-    return type(value) in kinds and (type(value) is not int or 0 <= value < 2**63 or name == "cost")
+    least = -(2**63) if name == "cost" else 0
+    return type(value) in kinds and (type(value) is not int or least <= value < 2**63)
 
 
 @contextmanager

@@ -119,6 +119,7 @@ LINE = {"task": "a", "trial": 0, "attempt": 0, "tag": SUCCESS, "success": True, 
         (json.dumps(LINE | {"success": 1}) + "\n", "line 1, success: .*wrong type: 1"),
         (json.dumps(LINE | {"steps": 1e308}) + "\n", "line 1, steps: .*wrong type"),
         (json.dumps(LINE | {"success": True, "infra": True}) + "\n", "line 1, success: is true, and"),
+        (json.dumps(LINE | {"cost": 10**400}) + "\n", "line 1, cost: .*wrong type"),
         (json.dumps(LINE | {"cost": "free"}) + "\n", "line 1, cost: .*wrong type: 'free'"),
     ],
 )
