@@ -96,7 +96,8 @@ figure = new_figure(height=280)
 plots.draw_days(figure, days)
 captioned(
     figure,
-    caption=f"All eight are served on {served['all eight served']} of 40 days (shaded).",
+    caption=f"All eight are served on {served['all eight served']} of 40 days (shaded). A cross is "
+    "a customer who was not served.",
     alt="40 columns of eight marks. Most columns hold one, two or three crosses; few hold none.",
 )
 
@@ -253,8 +254,11 @@ print(pass_hat_k_curve(uneven))
 
 # %% [markdown]
 # The first line says that four in a row are likelier than one. That cannot be: who succeeds four times
-# has succeeded the first time. Two tasks had left the mean without a word. In `evalkit` a curve ends
-# at the smallest n. Ask for more, and it names the tasks it leaves out.
+# has succeeded the first time. In an array, what is undefined is NaN, and `nanmean` had dropped two
+# tasks without a word. In `evalkit` a curve ends at the smallest n. Ask for more, and it names the
+# tasks it leaves out.
+#
+# *A good place for a break: from counting trials we go to what makes them fail.*
 
 # %% [markdown]
 # ## Steps
@@ -342,8 +346,8 @@ needed = pd.DataFrame({f"pass^{k}": required_reliability(0.9, lengths, k) for k 
 needed.round(4)
 
 # %% [markdown]
-# The numbers differ in the third or fourth place, and look like nothing. Turn them round: one step in
-# how many may fail?
+# With 20 steps, once asks for 0.9947 and eight times for 0.9993. The difference looks like nothing.
+# Turn it round: one step in how many may fail?
 
 # %%
 (1 / (1 - needed)).round().astype(int)
@@ -363,7 +367,8 @@ print(f"with all digits:      {step_pass_hat_k(needed.loc[20, 'pass^8'], 20, 8):
 # From 0.9 to 0.99 to 0.999, each time a *nine* is added. It is said that each buys ten times the
 # length at the same pass^k.
 #
-# > **Predict.** At r = 0.9, nine episodes in ten survive one step. How many at 0.99, 0.999, 0.9999?
+# > **Predict.** At r = 0.9, nine episodes in ten survive one step. How many steps do nine in ten
+# > survive at 0.99, 0.999 and 0.9999?
 # >
 # > Your guess (double-click here to write it): ...
 

@@ -27,6 +27,10 @@ ONE_OF_NOTHING = "With fewer trials than k you say 1. That reads as a success, a
 SOMETHING_OF_NOTHING = (
     "With fewer trials than k there is no group to look at, and you still give a number."
 )
+NAN_OF_NOTHING = (
+    "NaN is easily lost: `nanmean` drops it without a word. Return `None`, as was asked."
+)
+COUNTED = "That is how many groups succeeded. Which share of all groups is it?"
 NO_NUMBER = "There are enough trials here for an estimate, and you give no number."
 
 Case = tuple[tuple[int, ...], int]
@@ -53,6 +57,7 @@ def _misread(value: float, trials: list[bool], k: int) -> str:
         (PLUG_IN, (c / n) ** k),
         (AT_LEAST_ONE, pass_at_k(n, c, k)),
         (ALL_N, float(all(trials))),
+        (COUNTED, math.comb(c, k)),
         *((NEIGHBOURS, share) for share in _neighbours(trials, k)),
     )
     for message, wrong in candidates:
@@ -74,7 +79,8 @@ def check_a(every_time: Callable[[list[bool], int], Any]) -> str | None:
         found = every_time([bool(mark) for mark in marks], k)
         if found is not None:
             known = {0.0: ZERO_OF_NOTHING, 1.0: ONE_OF_NOTHING}
-            return known.get(float(found), SOMETHING_OF_NOTHING)
+            other = NAN_OF_NOTHING if math.isnan(found) else SOMETHING_OF_NOTHING
+            return known.get(float(found), other)
     return None
 
 
@@ -304,6 +310,19 @@ def every_time(trials, k):
     n, c = len(trials), sum(trials)
     return math.comb(c, k) / math.comb(n, k) if k <= c else None""",
                 NO_NUMBER,
+            ),
+            Wrong(
+                """\
+def every_time(trials, k):
+    n, c = len(trials), sum(trials)
+    return math.comb(c, k) / math.comb(n, k) if k <= n else math.nan""",
+                NAN_OF_NOTHING,
+            ),
+            Wrong(
+                """\
+def every_time(trials, k):
+    return sum(map(all, combinations(trials, k)))""",
+                COUNTED,
             ),
         ),
         check=check_a,
