@@ -37,8 +37,9 @@ elif sys.platform == "emscripten":
 # %% [markdown]
 # ## One episode
 #
-# Here is the store of customers and orders: a real SQLite database, and the tools an agent has. (This
-# chapter keeps to it, and to small examples made by hand, whatever scenario you chose.) A snapshot is a copy of everything in it, as nested dictionaries: table, row, field.
+# Here is the store of customers and orders, a real SQLite database. (This chapter keeps to it, whatever
+# scenario you chose.) A snapshot is a copy of everything in it, as nested dictionaries: table, row,
+# field.
 
 # %%
 from evalkit import snapshot
@@ -58,8 +59,7 @@ world.call("edit_record", table="customers", id="C5", column="tier", value="gold
 after = snapshot(world.connection)
 
 # %% [markdown]
-# > **Predict.** How many fields of the database differ now? Write your guess down before you run
-# > the next cell.
+# > **Predict.** In how many places, fields or whole rows, does the database differ now?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -105,8 +105,7 @@ def passes(before, after, required, allowed=()):
 
 
 # %% [markdown]
-# It works. On a small store, the honest end passes. The careless one, which cancelled two orders, does
-# not.
+# On a small store, the honest end passes. The careless one, which cancelled two orders, does not.
 
 # %%
 store = {"orders": {"W1": {"status": "open"}, "W2": {"status": "open"}}}
@@ -116,9 +115,9 @@ cancel = {"orders/W1/status": "cancelled"}
 passes(store, honest, cancel), passes(store, careless, cancel)
 
 # %% [markdown]
-# The rest of this chapter breaks these lines, one way at a time. Beside each break stands the same
-# question put to `evalkit`. Most of the breaks were found in graders that people use, or in the
-# libraries below them. The list of sources links to the public reports.
+# The rest of this chapter breaks these lines, one way at a time, and puts the same question to
+# `evalkit`. Most of the breaks were found in graders that people use, or in the libraries below them.
+# The list of sources links to the public reports.
 
 # %% [markdown]
 # ## Break 1: values that are not what they seem
@@ -189,10 +188,8 @@ passes(old, new, {}), [change.path for change in state_diff(old, new)]
 # %% [markdown]
 # ## Break 3: the new row
 #
-# A refund gets its number from the database. Nobody can require `refunds/2/amount`: the agent that
-# comes second gets number 3.
-#
-# So a new row is stated by its content. `free` names the columns that may hold anything.
+# A refund gets its number from the database. A task cannot require `refunds/2/amount`: if another
+# refund comes first, this one is number 3. So a new row is stated by its content. `free` names the columns that may hold anything.
 
 # %%
 from evalkit import Created
@@ -237,8 +234,8 @@ print(grade(before, after, task))
 
 # %% [markdown]
 # Read the table from the top. The customer's tier is collateral, and so is the time stamp of a
-# customer who was not to be touched. The log may grow. `only="added"` means that its old lines may
-# not be rewritten.
+# customer who was not to be touched. The log may grow, and `only="added"` keeps its old lines as they
+# are. `when="instant"` lets the order's time stamp hold any time, and nothing but a time.
 #
 # A pattern that covers a whole table has to say so, because it is rarely meant:
 
@@ -275,6 +272,11 @@ for allowed in plots.ORDERS:
 widths = pd.DataFrame(widths, columns=["allowed", "covered %", "harmful passing"])
 widths
 
+# %% [markdown]
+# Five: all the damage that lies in the orders table. (What may change cannot be required as well, so
+# there even the status is not asked for.) The first two rows cover the same field, and the condition
+# catches what is no time.
+
 # %%
 from evalkit.course.figures import captioned, new_figure
 
@@ -282,12 +284,14 @@ figure = new_figure()
 plots.draw_width(figure, widths)
 captioned(
     figure,
-    caption="The wider the allowed pattern, the more damage passes: "
+    caption="The more is allowed, the more damage passes: "
     f"from {widths['harmful passing'].min()} to {widths['harmful passing'].max()} of 9 endings.",
     alt="A rising line: harmful endings that pass, against the share of the state that may change.",
 )
 
 # %% [markdown]
+# *Half-way: a good place for a break.*
+#
 # ## Break 5: cosmetics
 #
 # The other side of the coin. `"42.50"` and `"42.5"` are one amount. Two gift cards in another order
@@ -310,18 +314,13 @@ plots.forms_table()
 
 # %% [markdown]
 # A *multiset* ignores the order and keeps the count. A set loses the count: with it, one gift card
-# used twice equals one used once. The explanation names the item that is missing.
+# used twice equals one used once.
 
 # %%
 bought = {"order": {"tags": ["gift", "fragile", "gift"]}}
 shipped = {"order": {"tags": ["fragile", "gift"]}}
 print(state_diff(bought, shipped, {"order/tags": "multiset"}))
 print(state_diff(bought, shipped, {"order/tags": "set"}))
-
-# %% [markdown]
-# One normal form decides the verdict and words the explanation. In
-# [a public grader](https://github.com/Toloka/tolokaforge/issues/1444) the verdict came from a hash and
-# the explanation from a set difference. It reported failures with nothing wrong.
 
 # %% [markdown]
 # ## Break 6: tasks that nobody can fail
@@ -344,9 +343,9 @@ print(grade(wifi, wifi, Task(required={"wifi/on": True})))
 print(grade(wifi, wifi, Task(unchanged=True)))
 
 # %% [markdown]
-# If the right thing is to do nothing, state it: `unchanged=True`. The verdict is then a pass, with a
-# note that an agent that does nothing gets it too. Chapter 05 asks what such an agent earns on whole
-# benchmarks.
+# *Vacuous* is what held from the start. If the right thing is to do nothing, state it:
+# `unchanged=True`. The verdict is then a pass, with a note that an agent that does nothing gets it too.
+# Chapter 05 asks what such an agent earns on whole benchmarks.
 
 # %% [markdown]
 # ## Break 7: the snapshot
@@ -384,7 +383,8 @@ _ = shop.execute(
 # %% [markdown]
 # ## A directory
 #
-# An agent that works on files leaves files. Here is a small office: a price list and a ticket.
+# An agent that works on files leaves files. Here is a small office: a price list and a ticket. `cells`
+# names the files to take field by field; any other is known by its checksum.
 
 # %%
 import json
@@ -409,7 +409,7 @@ close = {"tickets/T1.json/content/status": "closed"}
 print(grade(start, end, Task(required=close)))
 
 # %% [markdown]
-# Whether that is damage is a decision, and it belongs in the task. If prices are numbers, say so:
+# Whether that is damage, the task decides. If prices are numbers, say so:
 
 # %%
 prices = {"prices.csv/rows/*/price": "number"}
@@ -428,7 +428,7 @@ goal.required, grade(store, honest, goal).status, grade(store, careless, goal).s
 # %% [markdown]
 # A goal can be wrong in the same way as the agent. In
 # [one public benchmark](https://github.com/sierra-research/tau2-bench/issues/317) a tool corrupted a
-# price, in the goal and in every run alike, and the comparison was content. An *invariant* is checked on
+# price, in the goal and in every run alike, and the comparison found no difference. An *invariant* is checked on
 # the end state, whatever the goal says.
 
 # %%
@@ -455,8 +455,8 @@ tiers = [s["customers"]["C5"]["tier"] for s in (before, snapshot(world.connectio
 tiers, [action.tool for action in world.trajectory]
 
 # %% [markdown]
-# The tier is what it was. For a moment it was not, and perhaps a discount was paid in that moment.
-# Only the trajectory knows. Rules on the trajectory are chapter 02.
+# For a moment the tier was gold, and perhaps a discount was paid in that moment. Only the trajectory
+# knows, and chapter 02 has rules for it.
 
 # %% [markdown]
 # ## Panel: state the task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +75,23 @@ def test_the_solution_is_right(exercise: Exercise) -> None:
 def test_the_solution_is_right_every_time(exercise: Exercise) -> None:
     answer = answer_of(exercise.solution, exercise)
     assert check(exercise.id, answer) == check(exercise.id, answer)
+
+
+@every_exercise
+def test_an_answer_that_empties_what_it_is_given_spoils_no_later_check(exercise: Exercise) -> None:
+    answer = answer_of(exercise.solution, exercise)
+    if not callable(answer):
+        return
+
+    def emptying(*args: Any) -> Any:
+        result = deepcopy(answer(*args))
+        for arg in args:
+            if isinstance(arg, dict | list | set):
+                arg.clear()
+        return result
+
+    check(exercise.id, emptying)
+    assert check(exercise.id, answer).verdict == "right"
 
 
 @every_exercise

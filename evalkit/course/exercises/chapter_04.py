@@ -8,9 +8,9 @@ from typing import Any
 
 from evalkit.course.exercises import Exercise, Wrong
 from evalkit.grading import Verdict, grade
-from evalkit.snapshots import snapshot
+from evalkit.snapshots import StateError, snapshot
 from evalkit.statediff import State, state_diff
-from evalkit.tasks import Task
+from evalkit.tasks import Task, TaskError
 
 MISSES_ADDED = "A field that only the after state has is a change too. Look at the keys of both."
 MISSES_REMOVED = "A field that is gone is a change too. Look at the keys of both states."
@@ -22,6 +22,7 @@ EQUALS = (
     "`==` takes `True` for 1 and 2.0 for 2. Compare the type as well, inside lists too: `same`."
 )
 NAN = "A not-a-number that stayed is no change, although `!=` says that it differs from itself."
+KEY_ORDER = "Two dictionaries with the same keys and values are one value, in whatever order the keys stand."
 NOT_A_SET = "Return a set of the names of the fields that changed."
 
 PAIRS: tuple[tuple[State, State, set[str], str], ...] = (
@@ -32,13 +33,14 @@ PAIRS: tuple[tuple[State, State, set[str], str], ...] = (
     ({"a": 1, "b": [0]}, {"a": True, "b": [0.0]}, {"a", "b"}, EQUALS),
     ({"a": float("nan")}, {"a": float("nan")}, set(), NAN),
     ({"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"b"}, "A field with another value is a change."),
+    ({"a": [{"x": 1, "y": 2}]}, {"a": [{"y": 2, "x": 1}]}, set(), KEY_ORDER),
 )
 
 
 def check_a(changed_fields: Callable[[State, State], Any]) -> str | None:
     """What a diff of one flat record gets wrong, if anything."""
     for before, after, expected, message in PAIRS:
-        found = changed_fields(before, after)
+        found = changed_fields(copy.deepcopy(before), copy.deepcopy(after))
         if not isinstance(found, set | frozenset):
             return NOT_A_SET
         if found != expected:
@@ -51,6 +53,11 @@ FORM_LINES_ORDER = "The lines came in another order, and your form fails the age
 FORM_LINES_COUNT = "Two equal lines became one, and your form does not notice. Which form counts?"
 FORM_ID = "`00170` and `170` are two customers. An identifier is not a number: leave it as stored."
 FORM_SENT = "10:00 in London and 11:00 in Paris are one moment, and your form tells them apart."
+FORM_ID_TOO = "Nothing of an identifier is to be forgiven: leave it as stored."
+FORM_KEYED = (
+    "An invoice may hold two equal lines, so no field of a line can serve as its key. `evalkit` says: "
+    "{}."
+)
 FORM_LOOSE = "One of your forms forgives a real change. Forgive only what the prompt says."
 
 INVOICE: State = {
@@ -85,9 +92,13 @@ def check_b(forms: Any) -> str | None:
     for cases, forgiven in ((HARMLESS, True), (HARMFUL, False)):
         for change, message in cases:
             after = {"invoice": copy.deepcopy(INVOICE) | change}
-            if bool(state_diff({"invoice": INVOICE}, after, declared)) is forgiven:
+            try:
+                diff = state_diff({"invoice": INVOICE}, after, declared)
+            except StateError as error:
+                return FORM_KEYED.format(error)
+            if bool(diff) is forgiven:
                 return message
-    return None
+    return FORM_ID_TOO if "invoice/customer_id" in declared else None
 
 
 JOB_FAILS = (
@@ -104,24 +115,26 @@ ANYTHING_AS_TIME = (
     "Your task passes an agent that wrote 'never' as a time stamp. Say `when='instant'`."
 )
 NOT_REQUIRED = "Your task passes an agent that never changed the address."
+ANOTHER_ADDED = "Your task passes an agent that also entered a new customer."
+REFUSED = "Your task does not fit the shop, so no episode can be graded. `evalkit` says: {}."
 OLD_ADDRESS = "2 Elm Court, Leeds"
 
 
-def _shop() -> State:
+def _shop(lines: int = 1) -> State:
     row = {"name": "Ada", "address": OLD_ADDRESS, "updated_at": "2026-01-01T08:00:00Z"}
     return {
         "customers": {"C1": dict(row), "C2": {**row, "name": "Ben"}},
-        "log": {1: {"line": "C2 created"}},
+        "log": {n: {"line": "C2 edited"} for n in range(1, lines + 1)},
     }
 
 
-def _moved(**changes: Any) -> State:
-    state = _shop()
+def _moved(lines: int = 1, **changes: Any) -> State:
+    state = _shop(lines)
     state["customers"]["C1"] |= {
         "address": "9 Oak Row, York",
         "updated_at": "2026-01-02T08:00:00Z",
     } | changes
-    state["log"][2] = {"line": "C1 moved"}
+    state["log"][lines + 1] = {"line": f"C1 edited after {lines}"}
     return state
 
 
@@ -140,19 +153,25 @@ def check_c(task: Any) -> str | None:
     """Whether a task passes the job done, and only that."""
     if not isinstance(task, Task):
         return "Write a `Task(...)`."
+    for lines in (1, 3):  # the number of the new log line is not known beforehand
+        try:
+            job = grade(snapshot(_shop(lines)), _moved(lines), task)
+        except TaskError as error:
+            return REFUSED.format(error)
+        if not job:
+            return JOB_FAILS.format(_left_over(job))
     before = snapshot(_shop())
-    job = grade(before, _moved(), task)
-    if not job:
-        return JOB_FAILS.format(_left_over(job))
-    touched, rewritten, renamed = _moved(), _moved(), _moved(name="Eve")
+    touched, rewritten, entered = _moved(), _moved(), _moved()
     touched["customers"]["C2"]["updated_at"] = "2026-01-02T08:00:00Z"
     rewritten["log"][1]["line"] = "nothing happened"
+    entered["customers"]["C3"] = dict(entered["customers"]["C2"])
     for after, message in (
         (_moved(address=OLD_ADDRESS), NOT_REQUIRED),
         (touched, TOO_WIDE),
         (rewritten, LOG_REWRITTEN),
         (_moved(updated_at="never"), ANYTHING_AS_TIME),
-        (renamed, "Your task passes an agent that also renamed the customer."),
+        (_moved(name="Eve"), "Your task passes an agent that also renamed the customer."),
+        (entered, ANOTHER_ADDED),
     ):
         if grade(before, after, task):
             return message
@@ -245,6 +264,13 @@ def changed_fields(before, after):
     return [n for n in names if not same(before.get(n, MISSING), after.get(n, MISSING))]""",
                 NOT_A_SET,
             ),
+            Wrong(
+                """\
+def changed_fields(before, after):
+    names = before.keys() | after.keys()
+    return {n for n in names if repr(before.get(n, MISSING)) != repr(after.get(n, MISSING))}""",
+                KEY_ORDER,
+            ),
         ),
         check=check_a,
     ),
@@ -329,6 +355,26 @@ forms_for_the_export = {
     "invoice/sent_at": "as stored",
 }""",
                 FORM_SENT,
+            ),
+            Wrong(
+                """\
+forms_for_the_export = {
+    "invoice/total": "number",
+    "invoice/lines": "multiset",
+    "invoice/customer_id": "caseless",
+    "invoice/sent_at": "instant",
+}""",
+                FORM_ID_TOO,
+            ),
+            Wrong(
+                """\
+forms_for_the_export = {
+    "invoice/total": "number",
+    "invoice/lines": "keyed by sku",
+    "invoice/customer_id": "as stored",
+    "invoice/sent_at": "instant",
+}""",
+                FORM_KEYED.format("invoice/lines: two items have one key, sku = 'k'"),
             ),
         ),
         check=check_b,
@@ -416,6 +462,36 @@ move_house = Task(
     allowed=[Allowed("customers/C1"), Allowed("log/*", only="added")],
 )""",
                 NOT_REQUIRED,
+            ),
+            Wrong(
+                """\
+move_house = Task(
+    required={"customers/C1/address": "9 Oak Row, York"},
+    allowed=[Allowed("customers/C1/updated_at", when="instant"), Allowed("log/2")],
+)""",
+                JOB_FAILS.format("still collateral: `log/4`"),
+            ),
+            Wrong(
+                """\
+move_house = Task(
+    required={"customers/C1/address": "9 Oak Row, York"},
+    allowed=[
+        Allowed("customers/C1/updated_at", when="instant"),
+        Allowed("customers/*", only="added"),
+        Allowed("log/*", only="added"),
+    ],
+)""",
+                ANOTHER_ADDED,
+            ),
+            Wrong(
+                """\
+move_house = Task(
+    required={"customers/Ada/address": "9 Oak Row, York"},
+    allowed=[Allowed("log/*", only="added")],
+)""",
+                REFUSED.format(
+                    "required['customers/Ada/address']: customers has no 'Ada' (there are: 'C1', 'C2')"
+                ),
             ),
         ),
         check=check_c,

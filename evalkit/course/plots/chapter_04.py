@@ -203,8 +203,8 @@ def verdicts_panel() -> Panel:
     return Panel(
         draw_verdicts,
         height=400,
-        orders=choice("Order W1 may change in", list(ORDERS), "the whole orders table"),
-        log=choice("The log may gain", list(LOG)),
+        orders=choice("Allowed in the orders", list(ORDERS), "the whole orders table"),
+        log=choice("Allowed in the log", list(LOG)),
         amount=choice("Amounts are compared", list(AMOUNT), "as stored"),
         tags=choice("Tags are compared", list(TAGS), "as stored"),
     )
