@@ -258,8 +258,8 @@ captioned(
 # %% [markdown]
 # ## What full marks hide
 #
-# Partial credit says how far an agent gets. Beside it stand all or nothing, once without and once with
-# a look at the rest of the records. Read the last three pairs of bars from left to right. First the gap
+# Partial credit says how far an agent gets. Beside it stand two graders that give all or nothing, one
+# without and one with a look at the rest of the records. Read the last three pairs of bars from left to right. First the gap
 # between the agents grows: a job with one edit of four missing still earns three quarters, so partial
 # credit makes agents look alike. Then Aggressive loses the finished episodes in which it also left
 # collateral, and the order flips.
