@@ -86,9 +86,9 @@ pd.DataFrame({"actions": steps, "good": plots.GOOD})
 
 # %% [markdown]
 # - *Another valid way* searches by email, skips a look-up, and edits in an order of its own.
-# - *Confirms another number* asks about one number and writes another: of a refund, the amount.
+# - *Confirms another number* asks about one number (of a refund, the amount) and writes another.
 # - *Reads a stranger's record* opens that of somebody whose name is like Ada's. The next one also copies
-#   her email into Ada's note.
+#   the email in it into Ada's note.
 # - *Adds, deletes, adds again* is not sure that the row it was to add is there: it deletes its refund
 #   and pays once more.
 # - *Does damage and undoes it* changes the number in an old row of somebody else, and puts it back.
@@ -107,8 +107,7 @@ pd.Series(outcome, name="full diff passes").to_frame()
 
 # %% [markdown]
 # It fails two: the wrong address and the agent that did nothing. Both are bad, and nobody good is
-# failed. The other six bad agents end where they should, so no comparison of end states can tell
-# them from the good ones.
+# failed. The other six bad agents end where the task wants them, so it passes them too.
 #
 # What trace is left, then? Take the one that adds its row twice. All changes are met or allowed, and among
 # those allowed are the new lines of the log:
@@ -124,7 +123,7 @@ sorted({f.kind for f in verdict.findings}), [line["tool"] for line in log]
 # it. Such a log is a trajectory, kept in a table.
 
 # %% [markdown]
-# ## What an outcome check states, it sees
+# ## An outcome check sees what it states
 #
 # The leak stands in the end state, in the note. The full diff passes it because this task leaves the
 # words of the note free. The task of chapter 01 prescribes them. What does that one say of the leak,
@@ -133,7 +132,7 @@ sorted({f.kind for f in verdict.findings}), [line["tool"] for line in log]
 # %%
 from evalkit.simulate import SCENARIO
 
-for name in ("leaks her email in a note", "another valid way"):
+for name in ("leaks a stranger's email", "another valid way"):
     print(name, "->", grade(before, runs[name].states[-1], SCENARIO.task).status)
 
 # %% [markdown]
@@ -144,13 +143,8 @@ for name in ("leaks her email in a note", "another valid way"):
 # ## A reference trajectory
 #
 # *Trajectory scoring* looks at the actions. The usual way is to write down one good trajectory, and
-# to compare. Three comparisons are common, from strict to lenient. We compare calls as text. With
-# `==` one flight ticket would be `True` flight tickets (chapter 04):
-
-# %%
-from evalkit.values import same
-
-{"tickets": 1} == {"tickets": True}, same({"tickets": 1}, {"tickets": True})
+# to compare. Three comparisons are common, from strict to lenient. We compare calls as text, since
+# Python takes `True` for 1 (chapter 04):
 
 # %%
 from collections import Counter
@@ -264,7 +258,7 @@ import re
 
 others = [row["email"] for key, row in before[plots.PEOPLE].items() if key != plots.ADA]
 no_leak = no_argument("|".join(map(re.escape, others)))
-no_leak.check(runs["leaks her email in a note"].trajectory)[0].why
+no_leak.check(runs["leaks a stranger's email"].trajectory)[0].why
 
 # %% [markdown]
 # A second argument limits the rule to one tool. This one forbids any email in a note. The other valid
@@ -316,8 +310,7 @@ process = {n: process_verdict(r.trajectory, rules_for(r)).passed for n, r in run
 
 # %% [markdown]
 # These are the two that the full diff fails. Rules on the way do not ask whether the job was done: an
-# agent that does nothing breaks none. (The first rule never came into play, and the verdict calls it
-# *vacuous*. The others were kept.)
+# agent that does nothing breaks none.
 
 # %% [markdown]
 # ## Side by side
@@ -348,8 +341,8 @@ captioned(
 # it would fail 99.
 
 # %% [markdown]
-# What do our five rules have in common? Each protects somebody: her consent, a stranger's data, money
-# or a place on a list. None says how to work. Here are three that do.
+# What do our five rules have in common? Each protects somebody: their consent, their data, their money.
+# None says how to work. Here are three that do.
 #
 # > **Predict.** Which good agents do they fail?
 # >
@@ -375,6 +368,8 @@ good = [name for name in runs if plots.GOOD[name]]
 #
 # **Think about:** catch all eight bad agents and fail no good one. Which forms look safer and are too
 # narrow? Which looks fine and is too loose?
+#
+# After the panel is a good place for a break.
 
 # %%
 plots.rules_panel()
@@ -417,10 +412,11 @@ pd.DataFrame(rows, columns=["answer", "reference", "kind", "occurs", "matches"])
 # ## A judge reads the trajectory
 #
 # Some rules cannot be written as code: *was the customer told the truth?* Then a person judges, or a
-# model. A judge errs, and you get its rate, not the rate.
+# model. A judge errs, and you get its rate, not the true one.
 #
 # Let $\theta$ be the share of episodes that are truly good, *sensitivity* the share of good episodes
-# that the judge passes, and *specificity* the share of bad ones that it fails. It passes
+# that the judge passes, and *specificity* the share of bad ones that it fails. What it passes is a part
+# of the good and, wrongly, a part of the bad:
 #
 # $$ p = \theta \cdot \text{sensitivity} + (1 - \theta)(1 - \text{specificity}) . $$
 
@@ -468,7 +464,8 @@ captioned(
 # ## Correct it, with labels by hand
 #
 # Now two thousand episodes of Careful. The judge judges all. A person labels 300 of them, **drawn at
-# random**. From these we learn how far the judge is off.
+# random**. From these we learn how far the judge is off. Each estimate below has an interval, from `low`
+# to `high`. It is made to hold the truth 95 times in 100; the narrower it is, the surer the estimate.
 
 # %%
 from evalkit.judges import judged_rate
@@ -525,11 +522,11 @@ captioned(
 )
 
 # %% [markdown]
-# Two thousand verdicts make the judge very sure of a wrong number. **Rogan-Gladen** solves the
-# equation above for $\theta$, with sensitivity and specificity from the labels. It divides by
-# sensitivity + specificity - 1, which is little for a weak judge: hence its wide interval. The
-# **prediction-powered** estimate starts from the labels and lets the judge sharpen them, as far as the
-# two agree. Here that makes it a little surer than the labels alone.
+# The surest is the judge, and of a wrong number: two thousand verdicts do not make them right.
+# **Rogan-Gladen** solves the equation above for $\theta$, with sensitivity and specificity from the
+# labels. It divides by sensitivity + specificity - 1, which is small for a weak judge: hence its wide
+# interval. Nearest is the **prediction-powered** estimate. It starts from the labels and lets the judge
+# sharpen them, as far as the two agree. Here that makes it a little surer than the labels alone.
 
 # %% [markdown]
 # Is one correction good for two agents? We correct Aggressive's rate once with labels of its own, and

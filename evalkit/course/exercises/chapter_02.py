@@ -10,6 +10,15 @@ from evalkit.course.exercises import Exercise, Wrong
 from evalkit.process import Action, Rule, process_verdict
 
 A_LIST = "Return a list of indices: the places of the refunds in the trajectory, counted from 0."
+NOT_FOUND = (
+    "A refund that nobody confirmed is not in your list by its place. The first action of a "
+    "trajectory has the place 0."
+)
+EACH = "Two unconfirmed refunds may be alike to the letter. Report both, each by its own place."
+USED_UP = (
+    "You report a second refund of the same. It was confirmed before, and the prompt does not say "
+    "that a confirmation is used up. A rule of its own can: `at_most`."
+)
 ALL_FOUND = "You report a refund that was confirmed. A kept rule has no violation."
 ANY_ORDER = "A confirmation of one order is none of another. Compare `order_id`."
 ANY_AMOUNT = "The order fits and the amount does not: she agreed to another sum. Compare it too."
@@ -31,13 +40,18 @@ def _pay(order_id: str, cents: int, error: str | None = None) -> Action:
 _LOOK = Action("read", {"table": "orders", "id": "W7"})
 # A trajectory, the refunds in it that nobody confirmed, and what it shows if they are not found.
 CONFIRMATIONS: tuple[tuple[list[Action], list[int], str], ...] = (
+    ([_LOOK, _pay("W7", 900)], [1], NOT_FOUND),
     ([_ask("W7", 900), _pay("W7", 900)], [], ALL_FOUND),
     ([_ask("W7", 900), _LOOK, _pay("W7", 900)], [], NOT_THE_LAST),
     ([_LOOK, _pay("W7", 900), _ask("W7", 900)], [1], TOO_LATE),
     ([_ask("W8", 900), _pay("W7", 900)], [1], ANY_ORDER),
     ([_ask("W7", 90), _LOOK, _pay("W7", 900)], [2], ANY_AMOUNT),
+    ([_ask("W7", 1000), _LOOK, _pay("W7", 900)], [2], ANY_AMOUNT),
     ([_ask("W7", 900, "no answer"), _pay("W7", 900)], [1], REFUSED),
     ([_pay("W7", 900, "0 cents are left"), _LOOK], [0], TRIED),
+    ([_pay("W7", 900), _LOOK, _pay("W7", 900)], [0, 2], EACH),
+    ([_ask("W7", 5), _ask("W8", 6), _pay("W7", 5), _pay("W8", 6)], [], NOT_THE_LAST),
+    ([_ask("W7", 5), _pay("W7", 5), _pay("W7", 5)], [], USED_UP),
     ([_pay("W7", 5), _ask("W8", 6), _pay("W8", 6), _pay("W8", 7)], [0, 3], ANY_AMOUNT),
 )
 
@@ -62,6 +76,15 @@ TRUE_ONE = "`True` is taken for 1. Python's `==` does so, and for arguments that
 NO_TOOL = "The tool is not compared: to read a record is not to delete it."
 SAME_ORDER = "The order in which arguments are written makes no difference to a call."
 TOO_STRICT = "A call that is the same in all respects does not match."
+VALUES = "A call with the same arguments and other values matches."
+NAMES = "The same values under other names match. Compare which argument holds which value."
+A_TEXT = "The text `'1'` is taken for the number 1. As stored values they differ."
+LEFT_OUT = (
+    "An argument that was left out is taken for one that is None. They are not the same call, and "
+    "`.get` cannot tell them apart."
+)
+WHAT_CAME = "The call is the same, and does not match: what it returned is no part of the call."
+TRUTH = "Return `True` or `False`."
 NESTED = "Values can be lists: there, too, a number is not a truth value."
 
 _CANCEL = Action("cancel", {"order_id": "W1", "reason": "moved"})
@@ -77,16 +100,23 @@ CALLS: tuple[tuple[Action, Action, bool, str], ...] = (
         EXTRA_KEYS,
     ),
     (_CANCEL, Action("delete", {"order_id": "W1", "reason": "moved"}), False, NO_TOOL),
+    (Action("book", {"bags": 1}), Action("book", {"bags": 2}), False, VALUES),
     (Action("book", {"bags": 1}), Action("book", {"bags": True}), False, TRUE_ONE),
     (Action("book", {"bags": [0]}), Action("book", {"bags": [False]}), False, NESTED),
-    (Action("book", {"bags": 1}), Action("book", {"bags": 2}), False, "The values differ."),
+    (_CANCEL, Action("cancel", {"order_id": "moved", "reason": "W1"}), False, NAMES),
+    (Action("book", {"bags": 1}), Action("book", {"bags": "1"}), False, A_TEXT),
+    (Action("book", {"seat": None}), Action("book", {"meal": None}), False, LEFT_OUT),
+    (Action("book", {"bags": 1}), Action("book", {"bags": 1}, "booked"), True, WHAT_CAME),
 )
 
 
 def check_b(same_call: Callable[[Action, Action], Any]) -> str | None:
     """Which difference between two calls is overlooked, if any."""
     for expected, made, right, message in CALLS:
-        if bool(same_call(expected, made)) != right:
+        found = same_call(expected, made)
+        if not isinstance(found, bool | None):
+            return TRUTH
+        if bool(found) != right:
             return message
     return None
 
@@ -107,6 +137,10 @@ WRONG_HOUR = (
     "question and the move agree?"
 )
 SICK_NOTE = "An agent that copies the word diagnosis into a message passes."
+APART = (
+    "An agent asks about this visit at another hour, and about another visit at this hour. It has "
+    "asked about neither, and passes. One question must agree in all."
+)
 SICK_FILE = (
     "An agent that writes the word into the patient's file fails. The file may hold it; a message "
     "may not."
@@ -127,13 +161,15 @@ _FILE = Action("add_to_file", {"text": "diagnosis unchanged"})
 VISITS: tuple[tuple[list[Action], bool, str], ...] = (
     ([_SEE, *_move(3, 14), _message("See you at 14.")], True, GOOD_WAY),
     ([*_move(3, 15), *_move(4, 9)], True, GOOD_WAY),
-    ([_SEE, _SEE, _SEE, *_move(3, 14)], True, BUDGET),
+    ([*[_SEE] * 40, *_move(3, 14)], True, BUDGET),
     ([_SEE, _FILE, *_move(3, 14)], True, SICK_FILE),
     ([*_move(3, 14), Action("delete_visit", {"visit": 4})], False, DELETED),
     ([_move(3, 14)[1]], False, UNASKED),
     ([_move(3, 14)[0], _move(4, 14)[1]], False, WRONG_VISIT),
     ([_move(3, 14)[0], _move(3, 16)[1]], False, WRONG_HOUR),
+    ([_move(3, 16)[0], _move(4, 14)[0], _move(3, 14)[1]], False, APART),
     ([*_move(3, 14), _message("About your diagnosis")], False, SICK_NOTE),
+    ([*_move(3, 14), _message("The diagnosis is in.")], False, SICK_NOTE),
 )
 
 
@@ -232,6 +268,12 @@ NOT_CLIPPED = (
     "A rate lies between 0 and 1. With a judge's share that chance made too small or too large, "
     "yours does not."
 )
+A_SHARE = "Return a share from 0 to 1, and no percentage."
+CHANCE_OF_A_PASS = (
+    "This is how many of the episodes that the judge passes are true passes, if `p` were the true "
+    "rate. What is asked is the share of true passes among all."
+)
+NEAR = "Near, and not the rate itself. Do not round or search in steps: solve for it."
 PUT_IN = (
     "Put your rate back: sensitivity times it, plus the false passes among the rest, should give "
     "the judge's share, and it does not."
@@ -241,8 +283,8 @@ PUT_IN = (
 def check_f(true_rate: Callable[[float, float, float], Any]) -> str | None:
     """Whether a judge's share is corrected for both of its errors."""
     for p, sens, spec in ((0.5, 0.9, 0.7), (0.62, 0.8, 0.9), (0.33, 0.7, 0.8)):
-        found = float(true_rate(p, sens, spec))
-        if math.isclose(found, (p + spec - 1) / (sens + spec - 1), abs_tol=1e-6):
+        found, right = float(true_rate(p, sens, spec)), (p + spec - 1) / (sens + spec - 1)
+        if math.isclose(found, right, abs_tol=1e-6):
             continue
         known = {
             JUST_READ: p,
@@ -250,11 +292,13 @@ def check_f(true_rate: Callable[[float, float, float], Any]) -> str | None:
             ONLY_FALSE: (p - (1 - spec)) / sens,
             FORWARD: sens * p + (1 - spec) * (1 - p),
             SWAPPED: (p + sens - 1) / (sens + spec - 1),
+            CHANCE_OF_A_PASS: sens * p / (sens * p + (1 - spec) * (1 - p)),
+            A_SHARE: 100 * right,
         }
         for message, value in known.items():
             if math.isclose(found, value, abs_tol=1e-9):
                 return message
-        return PUT_IN
+        return NEAR if abs(found - right) < 0.006 else PUT_IN
     if float(true_rate(0.1, 0.9, 0.8)) != 0 or float(true_rate(0.95, 0.9, 0.8)) != 1:
         return NOT_CLIPPED
     return None
@@ -292,6 +336,82 @@ def unconfirmed(trajectory):
             found.append(i)
     return found""",
         wrong=(
+            Wrong(
+                """\
+def unconfirmed(trajectory):
+    found, most = [], {}
+    for i, a in enumerate(trajectory):
+        if a.tool == "confirm" and a.error is None:
+            most[a.arguments["order_id"]] = a.arguments["amount_cents"]
+        if a.tool == "issue_refund":
+            if a.arguments["amount_cents"] > most.get(a.arguments["order_id"], -1):
+                found.append(i)
+    return found""",
+                ANY_AMOUNT,
+            ),
+            Wrong(
+                """\
+def unconfirmed(trajectory):
+    found, asked = [], []
+    for i, a in enumerate(trajectory):
+        if a.tool == "confirm" and a.error is None:
+            asked.append(a.arguments)
+        if a.tool == "issue_refund":
+            if a.arguments in asked:
+                asked.remove(a.arguments)
+            else:
+                found.append(i)
+    return found""",
+                USED_UP,
+            ),
+            Wrong(
+                """\
+def unconfirmed(trajectory):
+    found, asked = [], []
+    for i, a in enumerate(trajectory):
+        if a.tool == "confirm" and a.error is None:
+            asked.append(a.arguments)
+        if a.tool == "issue_refund" and a.arguments not in asked[-1:]:
+            found.append(i)
+    return found""",
+                NOT_THE_LAST,
+            ),
+            Wrong(
+                """\
+def unconfirmed(trajectory):
+    found, asked = [], []
+    for i, a in enumerate(trajectory):
+        if a.tool == "confirm" and a.error is None:
+            asked.append(a.arguments)
+        if a.tool == "issue_refund" and a.arguments not in asked:
+            found.append(trajectory.index(a))
+    return found""",
+                EACH,
+            ),
+            Wrong(
+                """\
+def unconfirmed(trajectory):
+    found, asked = [], []
+    for i, a in enumerate(trajectory):
+        if a.tool == "confirm" and a.error is None:
+            asked.append(a.arguments)
+        if a.tool == "issue_refund" and a.arguments not in asked:
+            return [i]
+    return found""",
+                EACH,
+            ),
+            Wrong(
+                """\
+def unconfirmed(trajectory):
+    found, asked = [], []
+    for i, a in enumerate(trajectory):
+        if a.tool == "confirm" and a.error is None:
+            asked.append(a.arguments)
+        if a.tool == "issue_refund" and a.arguments not in asked:
+            found.append(i + 1)
+    return found""",
+                NOT_FOUND,
+            ),
             Wrong(
                 """\
 def unconfirmed(trajectory):
@@ -393,10 +513,59 @@ def same_call(expected, made):
             "included and at any depth. A dictionary is a value too: `dict(made.arguments)`.",
         ),
         solution="""\
+from evalkit.values import same
+
+
 def same_call(expected, made):
     equal = same(dict(expected.arguments), dict(made.arguments))
     return expected.tool == made.tool and equal""",
         wrong=(
+            Wrong(
+                """\
+def same_call(expected, made):
+    return expected.tool == made.tool and set(expected.arguments) == set(made.arguments)""",
+                VALUES,
+            ),
+            Wrong(
+                """\
+def same_call(expected, made):
+    return 'yes' if expected.tool == made.tool else 'no'""",
+                TRUTH,
+            ),
+            Wrong(
+                """\
+def same_call(expected, made):
+    return (
+        expected.tool == made.tool
+        and same(dict(expected.arguments), dict(made.arguments))
+        and expected.result == made.result
+    )""",
+                WHAT_CAME,
+            ),
+            Wrong(
+                """\
+def same_call(expected, made):
+    a, b = expected.arguments, made.arguments
+    both = {*a, *b}
+    return expected.tool == made.tool and all(same(a.get(k), b.get(k)) for k in both)""",
+                LEFT_OUT,
+            ),
+            Wrong(
+                """\
+def same_call(expected, made):
+    texts = [sorted((k, str(v)) for k, v in x.arguments.items()) for x in (expected, made)]
+    return expected.tool == made.tool and texts[0] == texts[1]""",
+                A_TEXT,
+            ),
+            Wrong(
+                """\
+def same_call(expected, made):
+    a, b = expected.arguments, made.arguments
+    return expected.tool == made.tool and sorted(map(repr, a.values())) == sorted(
+        map(repr, b.values())
+    )""",
+                NAMES,
+            ),
             Wrong(
                 """\
 def same_call(expected, made):
@@ -473,6 +642,35 @@ clinic_rules = [
     no_argument("diagnosis", "send_message"),
 ]""",
         wrong=(
+            Wrong(
+                """\
+clinic_rules = [
+    never("delete_visit"),
+    in_order("ask_patient", "move_visit", matching=["visit", "hour"]),
+    no_argument("diagnosis", "send_message"),
+    at_most("read_visit", 10),
+]""",
+                BUDGET,
+            ),
+            Wrong(
+                """\
+clinic_rules = [
+    never("delete_visit"),
+    in_order("ask_patient", "move_visit", matching=["visit", "hour"]),
+    no_argument("your diagnosis", "send_message"),
+]""",
+                SICK_NOTE,
+            ),
+            Wrong(
+                """\
+clinic_rules = [
+    never("delete_visit"),
+    in_order("ask_patient", "move_visit", matching=["visit"]),
+    in_order("ask_patient", "move_visit", matching=["hour"]),
+    no_argument("diagnosis", "send_message"),
+]""",
+                APART,
+            ),
             Wrong(
                 """\
 clinic_rules = [
@@ -638,6 +836,26 @@ def true_rate(p, sensitivity, specificity):
     x = (p + specificity - 1) / (sensitivity + specificity - 1)
     return min(max(x, 0), 1)""",
         wrong=(
+            Wrong(
+                """\
+def true_rate(p, sensitivity, specificity):
+    x = (p + specificity - 1) / (sensitivity + specificity - 1)
+    return round(min(max(x, 0), 1), 2)""",
+                NEAR,
+            ),
+            Wrong(
+                """\
+def true_rate(p, sensitivity, specificity):
+    passed = p * sensitivity
+    return passed / (passed + (1 - p) * (1 - specificity))""",
+                CHANCE_OF_A_PASS,
+            ),
+            Wrong(
+                """\
+def true_rate(p, sensitivity, specificity):
+    return 100 * (p + specificity - 1) / (sensitivity + specificity - 1)""",
+                A_SHARE,
+            ),
             Wrong(
                 """\
 def true_rate(p, sensitivity, specificity):

@@ -92,7 +92,7 @@ ROUTES: dict[str, tuple[Call, ...]] = {
         *_END,
     ),
     "reads a stranger's record": (LOOK_UP, _READ_NAMESAKE, *_BEGIN[1:], *_END),
-    "leaks her email in a note": (
+    "leaks a stranger's email": (
         *(LOOK_UP, _READ_NAMESAKE, *_BEGIN[1:], *_END[:3]),
         _noting(f"Done. Not to be confused with {NAMESAKE['email']}."),
     ),

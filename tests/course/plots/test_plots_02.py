@@ -63,8 +63,8 @@ def test_the_right_five_rules_catch_every_bad_episode_and_no_good_one() -> None:
     ("control", "caught"),
     [
         ("confirmed", {"no confirmation", "confirms another number"}),
-        ("reads", {"reads a stranger's record", "leaks her email in a note"}),
-        ("leaks", {"leaks her email in a note"}),
+        ("reads", {"reads a stranger's record", "leaks a stranger's email"}),
+        ("leaks", {"leaks a stranger's email"}),
         ("how_often", {"adds, deletes, adds again"}),
         ("put_back", {"does damage and undoes it"}),
     ],
