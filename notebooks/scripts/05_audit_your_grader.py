@@ -127,8 +127,8 @@ grader(before, tidied)
 
 
 # %% [markdown]
-# A person's record is gone, and the agent passes. The tests could not warn us. Whoever wrote the grader wrote
-# the tests as well, and looked at the same four places both times.
+# A person's record is gone, and the agent passes. The tests could not warn us: whoever wrote the grader
+# wrote them as well, and looked at the same four places both times.
 #
 # Tests that we think of show what we thought of. We need damage that nobody chose.
 
@@ -167,8 +167,8 @@ for place, after in mutants.items():
 print(f"passes {len(passes)}, crashes on {len(crashes)}: {crashes}")
 
 # %% [markdown]
-# Nearly all. Where a record that it looks at is gone, the grader crashes. That is not a fail: in many
-# harnesses such an episode is dropped or run again, and the damage with it.
+# Nearly all. Where a record that it looks at is gone, the grader crashes. That is not a fail: often
+# such an episode is dropped or run again, and the damage with it.
 
 # %% [markdown]
 # ## The escape rate
@@ -217,7 +217,7 @@ plots.escapes(first)
 # *Unanswered* are the crashes, which are in no rate: see the rows in another table.
 #
 # The interval is about mutants like these. It does not say how often an agent does such damage.
-# Numbers say how much escapes. The *survivors* say what:
+# Numbers say how much escapes. The *survivors*, the mutants that escaped, say what:
 
 # %%
 few = first.survivors.groupby("kind").head(1).set_index("kind")["difference"]
@@ -288,9 +288,9 @@ captioned(
 # Targets only is a good grader of the targets: no wrong value and no reverted edit escapes. It is
 # blind to whatever lies beside them.
 #
-# The full diff lets nothing through, and we must not be too proud of that. It judges by the task, and
-# so does the audit. The zero says that the code does what the task says. Whether the *task* is right,
-# no audit can know. And zero escapes is not a rate of zero: the interval says what is left.
+# The full diff lets nothing through. But it judges by the task, and so does the audit. The zero says
+# that the code does what the task says. Whether the *task* is right, no audit can know. And zero
+# escapes is not a rate of zero: the interval says what is left.
 
 # %% [markdown]
 # ## The other mistake
@@ -345,8 +345,8 @@ as_text.false_alarms.set_index("kind")[["difference"]]
 # %% [markdown]
 # ## Your own grader, in five lines
 #
-# Any function of two states will do. Put yours in place of this one, and your own states and task in
-# place of ours. (Without a task every difference from the right end state counts as harm.)
+# Put yours in place of this one, and your own states and task in place of ours. (Without a task every
+# difference from the right end state counts as harm.)
 
 
 # %%
@@ -363,6 +363,8 @@ report.table.loc["all mutants"].round(2)
 # catch counts. The last three are about agents, and they are next.
 
 # %% [markdown]
+# *Half-way: a good place for a break.*
+#
 # ## Three agents that did not read the task
 #
 # Besides mutants, the audit shows the grader the work of three agents. One does nothing. One empties
@@ -437,7 +439,8 @@ captioned(
 # %% [markdown]
 # - Do not subtract the floor. gpt-4o fails some of the tasks that doing nothing passes: there it *did*
 #   something, and it was wrong.
-# - Do not leave these tasks out either. To leave things alone is a skill.
+# - Do not leave these tasks out either. To leave things alone is a skill. (A requirement that just
+#   happens to hold from the start tests nobody: chapters 03 and 04 leave that out.)
 # - Report both shares. And ask a refusal to be said, so that an agent that refuses is not the same as
 #   one that never answers. Exercises 05.d and 05.e take this up.
 

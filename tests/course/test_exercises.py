@@ -109,7 +109,15 @@ def three_averages(points, totals):
     return np.array([points.sum() / totals.sum(), share.mean(), (share + (share == 1)).mean() / 2])"""
 
 
-@pytest.mark.parametrize(("exercise_id", "source"), [("03.a", AS_ARRAY)])
+CLIPPED = """\
+import numpy as np
+
+
+def acting_range(overall, floor):
+    return np.clip([(overall - floor) / (1 - floor), overall / (1 - floor)], 0, 1)"""
+
+
+@pytest.mark.parametrize(("exercise_id", "source"), [("03.a", AS_ARRAY), ("05.d", CLIPPED)])
 def test_what_is_right_in_another_form_is_right(exercise_id: str, source: str) -> None:
     feedback = check(exercise_id, answer_of(source, find(exercise_id)))
     assert feedback.verdict == "right", feedback

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from evalkit.audit import audit_grader
 from evalkit.course.exercises import Exercise, Wrong
 from evalkit.statediff import State
@@ -230,7 +232,7 @@ def check_d(acting_range: Callable[[float, float], Any]) -> str | None:
     """Whether the two ends are those that the shares leave open."""
     for overall, floor in FLOORS:
         answer = acting_range(overall, floor)
-        if not isinstance(answer, tuple | list) or len(answer) != 2:
+        if not isinstance(answer, tuple | list | np.ndarray) or len(answer) != 2:
             return "Return two numbers: the lowest and the highest success rate."
         low, high = answer
         best = min(1.0, overall / (1 - floor))
@@ -619,10 +621,10 @@ def acting_range(overall, floor):
         difficulty=2,
         prompt="""
 In 23 tasks of a public airline benchmark the customer asks for something that the rules forbid. The
-agent should refuse, say why, or hand over to a person. What is scored is that the database stays as
+agent should refuse and say why, or hand over to a person. What is scored is that the database stays as
 it was; a part of the score that has no criteria counts as full marks. So an agent that stalls gets
-everything ([report](https://github.com/sierra-research/tau2-bench/issues/384)). Which repair is
-right?
+everything ([report](https://github.com/sierra-research/tau2-bench/issues/384)). Exercise 03.d took
+these tasks as they are. Now you may score more than before. Which repair is right?
 
 - `"A"`: leave the 23 tasks out.
 - `"B"`: give nothing to an agent that changes nothing.
