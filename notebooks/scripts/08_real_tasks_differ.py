@@ -143,8 +143,7 @@ print(f"the best 30 of 120 tasks hold {eighth[:30].sum() / eighth.sum():.0%} of 
 
 # %% [markdown]
 # So unlike tasks *help*: an agent that passes some kinds of task every time is worth more than its
-# average shows, on those kinds. The other side is that most of pass^8 comes from few tasks. Ask which
-# they are before you rely on it.
+# average shows, on those kinds. Most of pass^8 comes from few tasks: ask which before you rely on it.
 
 # %% [markdown]
 # ## Panel: build a suite
@@ -181,7 +180,7 @@ print(f"all eight {(counts['c'] == 8).mean():.1%}, none {(counts['c'] == 0).mean
 by_successes.rename("tasks").rename_axis("successes of 8").to_frame().T
 
 # %% [markdown]
-# Nearly all tasks lie between always and never. One run of each would have shown a pass or a fail,
+# Five tasks in six lie between always and never. One run of each would have shown a pass or a fail,
 # and nothing of this.
 #
 # From the counts, chapter 07's estimator, as a mean over the $m$ tasks:
@@ -222,8 +221,8 @@ captioned(
 )
 
 # %% [markdown]
-# It was luck, and the luck is large. The naive power shows the opposite: it is steady, and steadily
-# wrong. No number of tasks mends that. Noise can be cut; for one and the same suite, by more trials:
+# It was luck, and the luck is large. The naive power is steady, and steadily wrong: no number of tasks
+# mends that. Noise can be cut; for one and the same suite, by more trials:
 
 # %%
 rng, noise = np.random.default_rng(4), {}
@@ -233,8 +232,7 @@ for n in (8, 16, 32, 64):
 pd.DataFrame({"SD in points": noise}).rename_axis("trials of each task").round(1)
 
 # %% [markdown]
-# With $n = k$ the estimator looks at each task once, so to say. Trials beyond k help more than one
-# would think: 16 trials hold many more groups of eight than two.
+# Trials beyond k help more than one would think: sixteen hold thousands of groups of eight, not two.
 
 # %% [markdown]
 # ## An interval from one experiment
@@ -271,17 +269,28 @@ print(estimate(perfect, k=8))
 # %% [markdown]
 # All $v_i$ are 1, so SD is 0, and the recipe claims certainty from ten tasks. `evalkit` refuses.
 #
-# **Wilson's** interval turns the question round: which true values would make such a result no
-# surprise? An agent that cannot do every such task may well have met ten that it can.
+# **Wilson's** interval turns the question round: which true values $p$ would make such a result no
+# surprise? An agent that cannot do every such task may well have met ten that it can. With $v$ the
+# mean of the $v_i$, which is the estimate, the interval holds all $p$ for which
+#
+# $$ |v - p| \;\le\; t\,\sqrt{\frac{p\,(1 - p)}{m}} . $$
+#
+# The textbook's $t$ is 1.96. Ours is Student's, which is larger where tasks are few. At $v = 1$ the ends
+# are $m / (m + t^2)$ and 1. For the ten perfect tasks:
+
+# %%
+from scipy.stats import norm, t
+
+for whose, quantile in (("textbook", norm.ppf(0.975)), ("evalkit", t.ppf(0.975, df=9))):
+    print(f"{whose}: t = {quantile:.2f}, from {10 / (10 + quantile**2):.3f}")
 
 # %% [markdown]
-# It was made for counts of pass and fail. Our $v_i$ may lie between, so we ask how many tasks that
-# *only* pass or fail would be as informative:
+# This was made for counts of pass and fail. Our $v_i$ may lie between, so $m$ gives way to the number of
+# tasks that *only* pass or fail and would be as informative:
 #
-# $$ m_{\text{eff}} = \frac{v\,(1 - v)}{\text{SE}^2} , $$
+# $$ m_{\text{eff}} = \frac{v\,(1 - v)}{\text{SE}^2} . $$
 #
-# with $v$ the mean of the $v_i$, which is the estimate. (`evalkit` lowers it a little where few tasks
-# carry all the information.)
+# (`evalkit` lowers it a little where few tasks carry all the information.)
 
 # %%
 for k in (1, 4, 8):
@@ -290,19 +299,9 @@ for k in (1, 4, 8):
     print(f"pass^{k} {e.value:.3f} in [{e.low:.3f}, {e.high:.3f}], m_eff {effective:.0f}")
 
 # %% [markdown]
-# At k = n = 8 the effective number is as good as the number of tasks: each says yes or no. At k = 1 a
-# task says more than that, because its eight trials place it between the two.
-#
-# So this is not the textbook's interval. Its width comes from a standard error that is itself
-# estimated, so the 1.96 gives way to Student's t, which is larger where tasks are few. For the ten
-# perfect tasks:
-
-# %%
-from scipy.stats import binomtest, t
-
-textbook = binomtest(10, 10).proportion_ci(method="wilson")
-print(f"the textbook's Wilson, with 1.96: from {textbook.low:.3f}")
-print(f"evalkit's, with {t.ppf(0.975, df=9):.2f}:          from {estimate(perfect, k=8).low:.3f}")
+# Read the last line so: on tasks of this kind, pass^8 lies between 0.097 and 0.226, says a method that
+# is right 95 times in 100. At k = n = 8 the effective number is as good as the number of tasks: each says
+# yes or no. At k = 1 a task says more, because its eight trials place it between the two.
 
 # %% [markdown]
 # ## Does it hold what it promises?
@@ -336,11 +335,13 @@ captioned(
 )
 
 # %% [markdown]
-# Each row is a kind of suite; 2,000 of each were drawn and run. More methods, and the widths:
-# `uv run python -m evalkit.simulate.coverage`.
+# Each row is a kind of suite; 2,000 of each were drawn and run, so a true 95 can read 94 or 96. The truth
+# is that of all tasks of the kind. Row 5 is our suite's kind: 0.131, and its interval above holds it.
 #
-# The pooled interval is not too narrow by a bit: it aims at the naive power, so more tasks make it
-# surer of the wrong number.
+# The pooled interval is worse than too narrow: it aims at the naive power, so more tasks make it surer
+# of the wrong number.
+#
+# *A good place for a break: from here on it is about what to do with an interval.*
 
 # %% [markdown]
 # ## New tasks, or these tasks?
@@ -361,7 +362,8 @@ for question in ("new tasks", "these tasks"):
 
 # %% [markdown]
 # For new tasks, luck has two parts: which tasks were drawn, and how their trials went. For these tasks
-# the first part is gone.
+# the first part is gone. The wide interval is about the kind's 0.131, the narrow one about this
+# suite's own 0.117, and each holds its truth.
 #
 # Why 16 trials all of a sudden?
 
@@ -381,7 +383,7 @@ except ValueError as error:
 #
 # The variance of one task's estimate has a part **between** tasks, $\sigma_b^2$, which stays however
 # often you run them, and a part **within** a task, $\sigma_w^2(n)$, which shrinks with the trials
-# $n$. Over $m$ tasks:
+# $n$. Over $m$ tasks `standard_error` puts them together:
 #
 # $$ \text{SE}^2 = \frac{\sigma_b^2 + \sigma_w^2(n)}{m} . $$
 #
@@ -401,7 +403,7 @@ spent.pivot(index=["trials", "tasks"], columns="k", values="SE").fillna("undefin
 
 # %% [markdown]
 # For pass^1, run as many tasks as there are, once each. For pass^8 a task costs at least eight trials,
-# and a few more than eight do no harm: here the fewer tasks are made up for by steadier ones.
+# and a few more do no harm: steadier tasks make up for fewer.
 #
 # If making a task costs something as well, trials get cheaper by comparison. `plan` looks for the
 # cheapest design that reaches a goal:
@@ -413,18 +415,18 @@ for cost in (0, 20, 100):
     print(plan(suite.success, k=8, half_width=0.05, cost_per_task=cost))
 
 # %% [markdown]
-# Costs are in trials: `cost_per_task=20` means that writing a task, with its goal and its grader, costs
-# as much as 20 trials. The dearer a task, the fewer, and the longer each is run.
+# Costs are in trials: here writing a task, with its goal and its grader, costs as much as 0, 20 or 100.
+# The dearer a task, the fewer, and the longer each is run.
 #
-# The first argument says what tasks are like. Here we know it. In practice, fit a model to the counts of
-# a pilot run (`evalkit.extrapolation.beta_binomial_fit`), and plan again when more has been run.
+# The first argument says what tasks are like. Here we know it. In practice, fit the spread of $P$ over
+# tasks to a pilot run (`evalkit.extrapolation.beta_binomial_fit`), and plan again when more has been run.
 
 # %% [markdown]
 # ## Panel: the planner
 #
 # The curve is the cost of the whole for each number of trials, with as many tasks as the interval then
-# needs. The dot is the cheapest design. The tasks are the suite builder's, spread evenly, which makes
-# another plan than our drawn suite's above: a plan is only as good as what it knows of the tasks.
+# needs. The dot is the cheapest design. The tasks are the suite builder's, so the plan is not that of
+# our drawn suite.
 #
 # **Think about:** halve the half-width. By what factor does the cost grow? Why does the number of
 # trials hardly move?
@@ -460,9 +462,9 @@ both = compare(counts, theirs, k=1)
 print(f"lead {both.difference:.3f} in [{both.low:.3f}, {both.high:.3f}], p = {both.p_value:.3f}")
 
 # %% [markdown]
-# The intervals overlap, and yet the comparison is clear. Most of each interval's width is about
-# *which tasks were drawn*, and both agents had the same ones. Take the difference task by task, and
-# that part cancels.
+# The intervals overlap, and yet the comparison is clear: the lead lies between 0.018 and 0.089, and zero
+# outside. Most of each agent's interval is about *which tasks were drawn*, and both had the same ones.
+# Take the difference task by task, and that part cancels.
 
 # %%
 figure = new_figure(height=420)
@@ -491,7 +493,7 @@ def power(k, n):
     lead, m = (v - u).mean(axis=1), 120
     paired = (v - u).std(axis=1, ddof=1) / np.sqrt(m)
     unpaired = np.hypot(u.std(axis=1, ddof=1), v.std(axis=1, ddof=1)) / np.sqrt(m)
-    return [np.mean(abs(lead) > 1.98 * error) for error in (paired, unpaired)]
+    return [np.mean(abs(lead) > t.ppf(0.975, m - 1) * error) for error in (paired, unpaired)]
 
 
 designs = [(1, 8), (1, 16), (8, 8), (8, 16), (8, 48)]
@@ -500,7 +502,7 @@ pd.DataFrame([power(*d) for d in designs], index, ["paired", "not paired"]).roun
 
 # %% [markdown]
 # Unpaired, three out of four experiments miss a real improvement. Paired, four in five find it, at no
-# cost. The run above was one of these.
+# cost.
 #
 # pass^8 needs much more: at $n = 8$ most of its noise lies within tasks, and that part does not
 # cancel. So look for a difference in pass^1 and report pass^8 beside it, or plan for it. (The cost
@@ -544,7 +546,7 @@ stated.round(3).round({"percentile of note": 0, "percentile of ours": 0})
 # Chapter 14 has the source note's other figures.
 #
 # - **Tasks are drawn at random**, and r and n of a task have nothing to do with each other. An interval
-#   for new tasks means tasks found in the same way: a suite of picked cases has no such meaning.
+#   for new tasks is about tasks found in the same way: for a suite of picked cases it means nothing.
 # - **Trials of a task are independent.** An outage fails many at once (chapter 09).
 # - **The second agent's run was chosen** for a lead close to the true one. The powers below it are what
 #   any run may expect.
@@ -599,7 +601,7 @@ check("08.e", paired_lead)
 # - The mean of powers is at least the power of the mean: from pass^1 you cannot compute pass^k.
 #   Measure it, with at least k trials of each task, better 2k.
 # - The unbiased estimate is right on average and noisy. The naive power is steady and wrong.
-# - An interval needs a method that keeps its promise, and never has no width. Count tasks, not trials.
+# - An interval needs a method that keeps its promise, also where all tasks pass. Count tasks, not trials.
 # - Say whether it is about new tasks or these tasks.
 # - Compare agents on the same tasks, task by task.
 #

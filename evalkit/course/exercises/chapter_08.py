@@ -45,8 +45,8 @@ def check_a(suites: Any) -> str | None:
 CLAIMS: dict[str, tuple[str, str]] = {
     "A": (
         "power",
-        "A: what would the value be if half of the tasks always passed and half never did? The "
-        "line would print the same number for it.",
+        "A: what would the value be if nine tasks in ten always passed and the tenth never did? "
+        "The line would print the same number for it.",
     ),
     "B": (
         "dropped",
@@ -65,8 +65,8 @@ CLAIMS: dict[str, tuple[str, str]] = {
     ),
     "E": (
         "nothing",
-        "E: count groups, groups of k are there; look at the width, it is that of thirty tasks. "
-        "It may look wide, and that is no fault.",
+        "E: sixteen trials hold groups of eight, and so much width is what thirty tasks give. A "
+        "wide interval is no fault.",
     ),
 }
 FAULTS = ("power", "dropped", "too few", "pooled", "nothing")
@@ -156,6 +156,7 @@ NOT_OF_THE_MEAN = "That is how much single tasks spread. How far off is the mean
 SPREAD_OF_ALL = (
     "You divide the squares by the number of tasks. A sample's variance divides by one less."
 )
+SQUARED = "The lead is right, and its error is squared: take the root."
 TRIALS_AS_TASKS = "You pool the trials. Trials of one task are alike; the tasks are what was drawn, so count them."
 POOLED_LEAD = (
     "Tasks have different numbers of trials here, and yours count for more where there are more. "
@@ -210,7 +211,15 @@ def _misread(found: tuple[float, float], first: Trials, second: Trials) -> str:
     if not math.isclose(found[0], lead, abs_tol=1e-9):
         every = float(_rates(second, list(second)).mean() - _rates(first, list(first)).mean())
         pooled = [float(np.mean([x for t in tasks for x in agent[t]])) for agent in (first, second)]
-        leads = ((OTHER_WAY, -lead), (UNSHARED, every), (POOLED_LEAD, pooled[1] - pooled[0]))
+        as_failed = (_rates(second, list(second)).sum() - _rates(first, list(first)).sum()) / len(
+            first.keys() | second.keys()
+        )
+        leads = (
+            (OTHER_WAY, -lead),
+            (UNSHARED, every),
+            (UNSHARED, float(as_failed)),
+            (POOLED_LEAD, pooled[1] - pooled[0]),
+        )
         return _named(found[0], leads, LEAD_OFF)
     # The other way of an error is to be told by its size.
     trials = (
@@ -221,6 +230,8 @@ def _misread(found: tuple[float, float], first: Trials, second: Trials) -> str:
     errors = (
         (UNPAIRED, math.hypot(_lead(a)[1], _lead(b)[1])),
         (NOT_OF_THE_MEAN, error * math.sqrt(m)),
+        (NOT_OF_THE_MEAN, error * math.sqrt(m - 1)),
+        (SQUARED, error**2),
         (SPREAD_OF_ALL, error * math.sqrt((m - 1) / m)),
         (TRIALS_AS_TASKS, math.hypot(*(np.std(x, ddof=1) / math.sqrt(len(x)) for x in trials))),
         (TRIALS_AS_TASKS, math.hypot(*(np.std(x) / math.sqrt(len(x)) for x in trials))),
@@ -234,15 +245,19 @@ def _named(value: float, known: Sequence[tuple[str, float]], otherwise: str) -> 
     return next(near, otherwise)
 
 
+# Seed, tasks, trials of either agent, and whether each has a task of its own.
+PAIRS = ((1, 12, (8, 8), False), (2, 9, (4, 9), False), (3, 10, (8, 8), True))
+
+
 def check_e(paired_lead: Callable[[Trials, Trials], Any]) -> str | None:
     """What a paired comparison gets wrong, if anything."""
-    for case in ((1, 12, (8, 8), False), (2, 9, (4, 9), False), (3, 10, (8, 8), True)):
-        first, second = _agents(*case)
+    # The last pair is the first turned round, so that a lead is negative too.
+    for first, second in (*(_agents(*pair) for pair in PAIRS), _agents(*PAIRS[0])[::-1]):
         found = paired_lead(
             {task: list(marks) for task, marks in first.items()},
             {task: list(marks) for task, marks in second.items()},
         )
-        if not isinstance(found, tuple | list) or len(found) != 2:
+        if not isinstance(found, tuple | list | np.ndarray) or np.shape(found) != (2,):
             return TWO_NUMBERS
         tasks = [task for task in first if task in second]
         right = _lead(_rates(second, tasks) - _rates(first, tasks))
@@ -321,7 +336,7 @@ as if each were a task) and `"nothing"`.
         stub='faults = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ...}',
         hints=(
             "Ask of each: was k of one task ever seen together? On which tasks? What was counted?",
-            "Two of the lines would read the same if half of the tasks always passed and half never.",
+            "Two of the lines would read the same if each task either always passed or never did.",
         ),
         solution=(
             "faults = {\n"
@@ -519,6 +534,38 @@ def paired_lead(first, second):
     both = [task for task in first if task in second]
     return np.mean([np.mean(second[task]) - np.mean(first[task]) for task in both])""",
                 TWO_NUMBERS,
+            ),
+            Wrong(
+                """\
+def paired_lead(first, second):
+    both = [task for task in first if task in second]
+    d = np.array([np.mean(second[task]) - np.mean(first[task]) for task in both])
+    return abs(d.mean()), d.std(ddof=1) / np.sqrt(len(d))""",
+                OTHER_WAY,
+            ),
+            Wrong(
+                """\
+def paired_lead(first, second):
+    tasks = {**first, **second}
+    d = np.array([np.mean(second.get(x, 0)) - np.mean(first.get(x, 0)) for x in tasks])
+    return d.mean(), d.std(ddof=1) / np.sqrt(len(d))""",
+                UNSHARED,
+            ),
+            Wrong(
+                """\
+def paired_lead(first, second):
+    both = [task for task in first if task in second]
+    d = np.array([np.mean(second[task]) - np.mean(first[task]) for task in both])
+    return d.mean(), d.std()""",
+                NOT_OF_THE_MEAN,
+            ),
+            Wrong(
+                """\
+def paired_lead(first, second):
+    both = [task for task in first if task in second]
+    d = np.array([np.mean(second[task]) - np.mean(first[task]) for task in both])
+    return d.mean(), d.var(ddof=1) / len(d)""",
+                SQUARED,
             ),
             Wrong(
                 """\

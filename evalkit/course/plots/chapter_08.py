@@ -67,7 +67,7 @@ def draw_curves(figure: Figure, suite: Suite, k: int) -> None:
 
 
 def draw_noise(figure: Figure, estimates: Mapping[str, ArrayLike], truth: float) -> None:
-    """Draw how two estimates of pass^k spread when the whole experiment is repeated.
+    """Draw how two estimates of pass^8 spread when the whole experiment is repeated.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def draw_noise(figure: Figure, estimates: Mapping[str, ArrayLike], truth: float)
     truth : float
         The suite's true pass^k.
     """
-    axes = new_axes(figure, x="estimate of pass^k", y="share of experiments (%)")
+    axes = new_axes(figure, x="estimate of pass^8", y="share of experiments (%)")
     for (name, values), colour, top in zip(
         estimates.items(), ("pass_hat", "failure"), (18, 52), strict=True
     ):
@@ -114,7 +114,7 @@ def draw_coverage(figure: Figure, coverage: pd.DataFrame) -> None:
         axes.plot(100 * coverage[column], rows, marker, color=COLOURS[colour], markersize=7)
         label(axes, place, len(coverage) - 0.2, column, COLOURS[colour], ha="center")
     regimes = zip(*(coverage[c] for c in ("tasks", "trials", "k", "true pass^k")), strict=True)
-    axes.set_yticks(rows, [f"{m} × {n} trials, pass^{k} = {p:.2f}" for m, n, k, p in regimes])
+    axes.set_yticks(rows, [f"{m} tasks × {n}, pass^{k} = {p:.2f}" for m, n, k, p in regimes])
     axes.set_xlim(-3, 103)
     axes.set_ylim(-0.6, len(coverage) + 0.2)
 
@@ -130,7 +130,9 @@ def draw_pairs(figure: Figure, first: ArrayLike, second: ArrayLike) -> None:
         Success rates of each agent on the same tasks.
     """
     a, b = np.asarray(first), np.asarray(second)
-    axes = new_axes(figure, x="success rate of the first agent", y="of the second agent")
+    axes = new_axes(
+        figure, x="success rate of the first agent", y="success rate of the second agent"
+    )
     axes.plot([0, 1], [0, 1], color=COLOURS["neutral"], linewidth=1)
     shift = np.random.default_rng(0).uniform(-0.02, 0.02, size=(2, len(a)))  # rates coincide
     colour = np.where(b > a, COLOURS["pass_hat"], COLOURS["neutral"])
@@ -192,7 +194,7 @@ def draw_builder(
         figure, x="trials k", y="probability that all k succeed (%)", position=(1, 2, 2)
     )
     _curves(axes, suite, MOST, k)
-    figure.subplots_adjust(left=0.08, right=0.85, top=0.9, wspace=0.3)
+    figure.subplots_adjust(left=0.1, right=0.85, top=0.9, wspace=0.32)
     table = pd.DataFrame(
         {
             "pass^1": [percent(once)],
@@ -269,8 +271,13 @@ def draw_plan(figure: Figure, half_width: float, k: int, cost_per_task: int, r: 
     axes.plot(rows["trials"], rows["cost"], color=COLOURS["pass_hat"])
     axes.plot([best.trials], [best.cost], "o", color=COLOURS["truth"], markersize=8)
     text = f"{best.tasks} tasks × {best.trials} trial{'s' * (best.trials > 1)}"
-    label(axes, best.trials + 1, best.cost - 0.07 * rows["cost"].max(), text, weight="bold")
-    axes.set_ylim(0, 1.05 * rows["cost"].max())
+    # Below the dot and above the axis, on the side where there is room.
+    high, late = rows["cost"].max(), best.trials > PLAN_TRIALS / 2
+    x, side = (best.trials - 1, "right") if late else (best.trials + 1, "left")
+    y = max(best.cost - 0.07 * high, 0.035 * high)
+    label(axes, x, y, text, ha=side, weight="bold")
+    axes.set_ylim(0, 1.05 * high)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlim(0, PLAN_TRIALS)
     shown = sorted({k, 2 * k, 4 * k, best.trials} & set(rows["trials"]))
     table = rows.set_index("trials").loc[shown].reset_index()

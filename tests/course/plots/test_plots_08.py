@@ -139,6 +139,32 @@ def test_one_trial_is_not_written_as_trials() -> None:
     assert "× 1 trial," in view.finding
 
 
+@pytest.mark.parametrize(
+    ("half_width", "k", "cost", "r"),
+    [(0.01, 12, 100, 0.92), (0.15, 1, 0, 0.99), (0.01, 1, 0, 0.967), (0.05, 8, 100, 0.967)],
+)
+def test_the_planners_label_stays_within_its_axes(
+    half_width: float, k: int, cost: int, r: float
+) -> None:
+    figure = new_figure()
+    draw_plan(figure, half_width, k, cost, r)
+    axes = figure.axes[0]
+    (written,) = axes.texts
+    assert axes.get_window_extent().containsx(written.get_window_extent().x0)
+    assert axes.get_window_extent().containsx(written.get_window_extent().x1)
+    assert axes.get_window_extent().containsy(written.get_window_extent().y0)
+
+
+@pytest.mark.parametrize("tasks_in_a_bar", [(0.0, 15, 15), (0.06, 1, 15)])
+def test_the_builders_axis_labels_stay_on_the_page(
+    tasks_in_a_bar: tuple[float, int, int],
+) -> None:
+    figure = new_figure()
+    draw_builder(figure, 0.99, *tasks_in_a_bar, 8)
+    figure.draw_without_rendering()
+    assert all(axes.yaxis.label.get_window_extent().x0 >= 0 for axes in figure.axes)
+
+
 def test_the_chord_lies_above_the_curve_by_what_its_labels_say() -> None:
     figure = new_figure()
     draw_jensen(figure, [0.95, 0.25], k=8)
@@ -167,7 +193,7 @@ def test_coverage_is_drawn_in_percent_with_the_regimes_in_words() -> None:
     figure = new_figure()
     table = coverage_table(suites=20, regimes=[Regime(30, 8, 8, (58, 2))])
     draw_coverage(figure, table)
-    assert "30 × 8 trials, pass^8 = 0.13" in texts(figure)
+    assert "30 tasks × 8, pass^8 = 0.13" in texts(figure)
     drawn = [float(line.get_xdata()[0]) for line in figure.axes[0].lines[1:]]
     assert drawn == [100 * table[name][0] for name in ("wilson", "normal", "pooled p^k")]
 
