@@ -194,7 +194,7 @@ pd.DataFrame(curves, index=pd.Index(steady.k, name="k")).round(3)
 
 # %% [markdown]
 # One success rate, two agents that no user would confuse. The mean over tasks hides where the
-# successes lie, and pass^k shows it. Chapter 08 is about suites whose tasks differ.
+# successes lie, and pass^k shows it.
 
 # %% [markdown]
 # ## Why not (c/n)^k?
@@ -420,8 +420,7 @@ captioned(
 
 # %% [markdown]
 # The fourth nine buys not even twice the length, the fifth next to nothing. A nine is worth ten where
-# it shrinks *all* that fails. Chapter 09 treats failures of the environment, chapter 11 mistakes that
-# spoil many steps at once, and chapter 08 tasks that are not alike.
+# it shrinks *all* that fails. Chapter 09 is about what fails besides the agent.
 
 # %% [markdown]
 # ## Panel: what do you promise?
