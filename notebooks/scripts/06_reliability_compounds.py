@@ -159,7 +159,7 @@ captioned(
 
 # %% [markdown]
 # The simulation agrees with the formula. A reliability of 0.99 sounds excellent, and on twenty steps
-# about every fifth episode fails. Each point less of $r$ costs the whole task many points.
+# about every fifth episode fails.
 
 # %% [markdown]
 # ## Recovery
@@ -398,8 +398,6 @@ plots.success_panel()
 
 # %% [markdown]
 # ## What these numbers rest on
-#
-# The model leaves out four things.
 #
 # - **Steps depend on one another.** A misunderstanding at the start spoils what follows (chapter 11).
 # - **Tasks differ.** One $r$ and one $n$ for a whole suite mislead (chapter 08).
