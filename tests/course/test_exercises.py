@@ -117,7 +117,20 @@ def acting_range(overall, floor):
     return np.clip([(overall - floor) / (1 - floor), overall / (1 - floor)], 0, 1)"""
 
 
-@pytest.mark.parametrize(("exercise_id", "source"), [("03.a", AS_ARRAY), ("05.d", CLIPPED)])
+BY_PANDAS = """\
+import pandas as pd
+
+
+def paired_lead(first, second):
+    a, b = (pd.Series({task: np.mean(x) for task, x in agent.items()}) for agent in (first, second))
+    gains = (b - a).dropna()
+    return np.array([gains.mean(), gains.sem()])"""
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "source"),
+    [("03.a", AS_ARRAY), ("05.d", CLIPPED), ("08.e", BY_PANDAS)],
+)
 def test_what_is_right_in_another_form_is_right(exercise_id: str, source: str) -> None:
     feedback = check(exercise_id, answer_of(source, find(exercise_id)))
     assert feedback.verdict == "right", feedback
