@@ -268,7 +268,7 @@ lead_error = {name: np.sqrt(v.sum() / 400) for name, v in variance.items()}
 # Ada wants her kettle cancelled and her money back.
 #
 # > **Predict.** What is the credit if nothing is done? If only the address and the note are? All but the
-# > refund? Only the cancellation? Then ask yourself which of these four ends Ada would choose.
+# > refund? Only the cancellation? Then ask yourself which of the four Ada would choose.
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -284,8 +284,8 @@ alone = {name: credit([before, end], parts).value for name, end in ends.items()}
 alone
 
 # %% [markdown]
-# All but the refund has three quarters. Ada has no kettle and no money. She would rather have been
-# left alone: then the kettle would still come. A state in the middle can be worse than both ends.
+# All but the refund earns three quarters, and leaves Ada no kettle and no money. She would rather have
+# been left alone: then the kettle would still come. A state in the middle can be worse than both ends.
 #
 # The cure is a *group*: checkpoints that count only together, with a penalty (here 1) where some are
 # done and not all.
@@ -396,7 +396,7 @@ pd.DataFrame(
 #   needed it gives full marks to a wrong answer.
 #
 # With no part there is nothing to evaluate. The product of no factors is 1 in mathematics, and a grader
-# that followed it gave full marks for nothing. Exercise 03.d is about one.
+# that followed it gave full marks for nothing. Exercise 03.d is about it.
 
 # %% [markdown]
 # ## Progress, and what is left of it
@@ -451,7 +451,7 @@ captioned(
 # - **macro**: the mean of the shares $c_j / t_j$. Each task weighs the same.
 # - **half and half** (TheAgentCompany): the mean of $\frac12 c_j / t_j + \frac12 [c_j = t_j]$. The
 #   bracket is 1 if all points were earned, and 0 otherwise.
-# - **complete**: the share of tasks with all points, so targets only for a whole suite.
+# - **complete**: the share of tasks with all points: targets only for a whole suite, not the pass rate.
 
 # %% [markdown]
 # Three tasks, of which the last is long, and three agents.

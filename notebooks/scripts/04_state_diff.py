@@ -105,7 +105,7 @@ def passes(before, after, required, allowed=()):
 
 
 # %% [markdown]
-# On a small store, the honest end passes. The careless one, which cancelled two orders, does not.
+# On a small store, the honest ending passes. The careless one, which cancelled two orders, does not.
 
 # %%
 store = {"orders": {"W1": {"status": "open"}, "W2": {"status": "open"}}}
@@ -189,7 +189,8 @@ passes(old, new, {}), [change.path for change in state_diff(old, new)]
 # ## Break 3: the new row
 #
 # A refund gets its number from the database. A task cannot require `refunds/2/amount`: if another
-# refund comes first, this one is number 3. So a new row is stated by its content. `free` names the columns that may hold anything.
+# refund comes first, this one is number 3. So a new row is stated by its content. `free` names the
+# columns that may hold anything.
 
 # %%
 from evalkit import Created
@@ -428,8 +429,8 @@ goal.required, grade(store, honest, goal).status, grade(store, careless, goal).s
 # %% [markdown]
 # A goal can be wrong in the same way as the agent. In
 # [one public benchmark](https://github.com/sierra-research/tau2-bench/issues/317) a tool corrupted a
-# price, in the goal and in every run alike, and the comparison found no difference. An *invariant* is checked on
-# the end state, whatever the goal says.
+# price, in the goal and in every run alike, and the comparison found no difference. An *invariant* is
+# checked on the end state, whatever the goal says.
 
 # %%
 from evalkit import Invariant
