@@ -127,11 +127,11 @@ def _options(texts: Sequence[str]) -> dict[str, str]:
 def _evidence(path: Path) -> Evidence:
     stated = json_value(path)
     if not isinstance(stated, dict) or (unknown := [n for n in stated if n not in EVIDENCE]):
-        wrong = f"{unknown[0]!r} is none" if isinstance(stated, dict) else "is no object"
+        wrong = f"{unknown[0]!r} is not known" if isinstance(stated, dict) else "is no object"
         raise ValueError(f"{path}: {wrong}; it may hold {', '.join(EVIDENCE)}.")
     try:
         return Evidence(**stated)
-    except (TypeError, AttributeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 

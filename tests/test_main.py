@@ -216,8 +216,8 @@ def test_advice_names_the_file_of_evidence_for_what_it_can_hold(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('{"retries": "3"}', "evidence.json: retries: '3' is no whole number"),
-        ('{"audits": []}', "'audits' is none; it may hold exposures"),
+        ('{"retries": "3"}', "evidence.json: retries: '3' is not a whole number"),
+        ('{"audits": []}', "'audits' is not known; it may hold exposures"),
         ("[]", "is no object"),
         ('{"stated": {"speed": "fast"}}', "'speed' is no line"),
         ('{"stated": 1}', "evidence.json"),

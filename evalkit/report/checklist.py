@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from evalkit.report.conditions import DATA, STATED, listed
@@ -145,7 +146,8 @@ def _process(data: Data, evidence: Evidence) -> Found:
         return MET, "; ".join(rules)
     if rules:
         known = seen["known"] if seen else 0
-        text = f"rules are listed; which were broken is known of only {counted(known, 'trial')}"
+        of = counted(known, "trial") if known else "no trial"
+        text = f"rules are listed; which were broken is known of {'only ' * bool(known)}{of}"
         return NOT_STATED, text
     return NOT_STATED, ""
 
@@ -228,6 +230,9 @@ def _budgets(data: Data, evidence: Evidence) -> Found:
     budgets, basis = data["step budget"]["budgets"], data["step budget"]["basis"]
     if len(budgets) > 1:
         return NOT_MET, f"more than one step budget: {listed(budgets)}"
+    most = (data["steps"] or {"most": 0})["most"]
+    if budgets and isinstance(budgets[0], Real) and budgets[0] < most:
+        return NOT_MET, f"a trial took {most:g} steps, above the budget of {budgets[0]:g}"
     return (MET, f"{budgets[0]} steps for every trial", basis) if budgets else (NOT_STATED, "")
 
 

@@ -95,7 +95,7 @@ def _recorded(run: Run, columns: Iterable[str]) -> list[Any]:
     for column in columns:
         if column in run.rows:
             found = run.rows.loc[run.was_run, column].tolist()
-            values = [None if missing(value) else value for value in found]
+            values = [None if missing(value) or value == "" else value for value in found]
             if any(value is not None for value in values):
                 return values
     return []

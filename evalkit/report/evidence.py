@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evalkit.audit import Audit
 from evalkit.process import Rule
 from evalkit.tasks import Task
-
-if TYPE_CHECKING:
-    from evalkit.audit import Audit
+from evalkit.values import show
 
 #: Name of a line, what it asks for, and what to do where it is not met or not stated.
 ITEMS: tuple[tuple[str, str, str], ...] = (
@@ -75,8 +74,8 @@ class Evidence:
     Raises
     ------
     ValueError
-        If a claim is on no line of the checklist, a baseline is not passes out of tasks, or
-        retries is no whole number.
+        If something is of another type than stated here, a text is blank, a claim is on no line of
+        the checklist, or a baseline is not passes out of tasks.
     """
 
     tasks: Sequence[Task] | None = None
@@ -93,23 +92,74 @@ class Evidence:
     stated: Mapping[str, str | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name, (fits, wanted) in _KINDS.items():
+            given = getattr(self, name)
+            if given is not None and not fits(given):
+                raise ValueError(f"{name}: {show(given)} is not {wanted}.")
+        for name, kind in _ENTRIES.items():
+            for entry in getattr(self, name) or ():
+                if not isinstance(entry, kind):
+                    raise ValueError(
+                        f"{name}: {show(entry)} in it is of type {type(entry).__name__}."
+                    )
         lines = [name for name, _, _ in ITEMS]
         for name, claim in self.stated.items():
             if name not in lines:
                 raise ValueError(f"stated: {name!r} is no line; they are {', '.join(lines)}.")
-            if claim is not False and not (isinstance(claim, str) and claim.strip()):
+            if claim is not False and not _is_text(claim):
                 raise ValueError(f"stated[{name!r}]: say in words how it is met, or False.")
         for name, pair in self.baselines.items():
-            if len(pair) != 2 or not 0 <= pair[0] <= pair[1] or pair[1] < 1:
-                raise ValueError(f"baselines[{name!r}]: {pair} is not (passed, tasks).")
-        whole = isinstance(self.retries, Integral) and not isinstance(self.retries, bool)
-        if self.retries is not None and not (whole and self.retries >= 0):
-            raise ValueError(f"retries: {self.retries!r} is no whole number, 0 or more.")
-        for name in ("tasks", "audits", "exposures", "rules"):
-            if isinstance(getattr(self, name), str | Mapping):
-                raise ValueError(f"{name}: give a list, not {getattr(self, name)!r}.")
+            if not _is_share(pair):
+                raise ValueError(f"baselines[{name!r}]: {show(pair)} is not (passed, tasks).")
 
     @property
     def rule_names(self) -> list[str]:
         """The process rules by name."""
         return [rule if isinstance(rule, str) else rule.name for rule in self.rules or ()]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_share(pair: Any) -> bool:
+    """Whether it is passes out of tasks."""
+    if not _is_list(pair) or len(pair) != 2 or not all(map(_is_whole, pair)):
+        return False
+    return bool(pair[0] <= pair[1] and pair[1] > 0)
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+_LIST, _TEXT, _MAPPING = (_is_list, "a list"), (_is_text, "a text"), (_is_mapping, "a mapping")
+#: What each kind of evidence must be, where it is given.
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "tasks": _LIST,
+    "audits": _LIST,
+    "exposures": _LIST,
+    "rules": _LIST,
+    "baselines": (_is_mapping, "a mapping of names to (passed, tasks)"),
+    "fingerprint": _MAPPING,
+    "environment_version": _TEXT,
+    "user_model": _TEXT,
+    "user_settings": _MAPPING,
+    "max_steps": (lambda value: _is_whole(value) and value > 0, "a whole number, 1 or more"),
+    "retries": (_is_whole, "a whole number, 0 or more"),
+    "stated": (_is_mapping, "a mapping of lines to claims"),
+}
+_ENTRIES: dict[str, type | tuple[type, ...]] = {
+    "tasks": Task,
+    "audits": Audit,
+    "exposures": str,
+    "rules": (Rule, str),
+}

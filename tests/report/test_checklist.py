@@ -71,7 +71,7 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("reach", MET, "found none", {}, {"exposures": []}),
         ("reach", NOT_MET, "can read: x, and 1 more", {}, {"exposures": ["can read: x", "copy: y"]}),
         ("process", NOT_STATED, "", {}, {}),
-        ("process", NOT_STATED, "only 0 trials", {}, {"rules": [never("delete")]}),
+        ("process", NOT_STATED, "known of no trial", {}, {"rules": [never("delete")]}),
         ("process", NOT_STATED, "only 1 trial", ONE_SAYS, {"rules": [never("delete")]}),
         ("process", NOT_STATED, "", VIOLATIONS, {}),
         ("process", MET, "never delete", VIOLATIONS, {"rules": [never("delete")]}),
@@ -117,6 +117,11 @@ UNKNOWN = {"tag": ["not evaluated", "", "", ""], "kind": ["unknown: KeyError", "
         ("budgets", NOT_MET, "15 and 50", {"max_steps": [50, 50, 15, 15]}, {}),
         ("budgets", NOT_MET, "not recorded", {"max_steps": [50, 50, None, 50]}, {}),
         ("faults", NOT_STATED, "", {}, {}),
+        ("budgets", NOT_MET, "took 30 steps, above the budget of 10", {"steps": [1, 30, 2, 3]},
+         {"max_steps": 10}),
+        ("budgets", NOT_MET, "above", {"steps": [1, 30, 2, 3], "max_steps": 10}, {}),
+        ("budgets", MET, "30 steps", {"steps": [1, 30, 2, 3]}, {"max_steps": 30}),
+        ("environment", NOT_STATED, "", {"environment_version": ""}, {}),
         ("baselines", NOT_STATED, "", {}, {}),
         ("baselines", MET, "does nothing: 1 of 2", {}, {"baselines": {"does nothing": (1, 2)}}),
         ("intervals", MET, "each rate", {}, {}),
@@ -183,14 +188,28 @@ def test_a_claim_against_the_data_is_not_met_and_is_shown() -> None:
         ({"baselines": {"nothing": (3, 2)}}, r"baselines\['nothing'\]: \(3, 2\) is not"),
         ({"baselines": {"nothing": (0, 0)}}, "is not"),
         ({"baselines": {"nothing": (1,)}}, "is not"),
-        ({"retries": "3"}, "retries: '3' is no whole number"),
-        ({"retries": 2.5}, "retries: 2.5 is no"),
-        ({"retries": True}, "retries: True is no"),
-        ({"retries": -1}, "retries: -1 is no"),
-        ({"rules": "never delete"}, "rules: give a list"),
-        ({"exposures": "can read"}, "exposures: give a list"),
+        ({"baselines": {"nothing": (1.5, 2)}}, "is not"),
+        ({"baselines": {"nothing": (True, 2)}}, "is not"),
+        ({"baselines": {"nothing": ("1", "2")}}, "is not"),
+        ({"baselines": {"nothing": 0.3}}, r"baselines\['nothing'\]: 0.3 is not"),
+        ({"max_steps": 0}, "max_steps: 0 is not a whole number, 1 or more"),
     ],
 )
 def test_evidence_that_is_none_is_an_error(evidence: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Evidence(**evidence)
+
+
+ODD = ("", " ", "three", True, -1, 2.5, [1], {"a": 1}, [[]])
+FITS = {"environment_version": "three", "user_model": "three", "fingerprint": {"a": 1}}
+FITS |= {"user_settings": {"a": 1}}
+
+
+@pytest.mark.parametrize("name", Evidence.__dataclass_fields__)
+def test_every_field_refuses_what_is_of_another_type_and_is_named(name: str) -> None:
+    for value in ODD:
+        if value != FITS.get(name):
+            with pytest.raises(ValueError, match=name):
+                Evidence(**{name: value})
+    if name in FITS:
+        assert getattr(Evidence(**{name: FITS[name]}), name) == FITS[name]
