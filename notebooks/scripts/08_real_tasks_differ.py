@@ -237,8 +237,8 @@ pd.DataFrame({"SD in points": noise}).rename_axis("trials of each task").round(1
 # %% [markdown]
 # ## An interval from one experiment
 #
-# Nobody runs an experiment ten thousand times. From a single one, the tasks' own estimates $v_i$ tell
-# how far their mean may be off. Its standard error is
+# Within a single experiment, the tasks' own estimates $v_i$ tell how far their mean may be off. Its
+# standard error is
 #
 # $$ \text{SE} = \frac{\text{SD}}{\sqrt{m}} , $$
 #
@@ -437,8 +437,7 @@ plots.plan_panel()
 # %% [markdown]
 # ## Two agents on the same tasks
 #
-# The next version of our agent fails a fifth fewer steps, on every task. That is better beyond doubt:
-# we made it so.
+# The next version of our agent fails a fifth fewer steps, on every task: better beyond doubt.
 
 # %%
 better = suite.with_fewer_failures(0.2)
@@ -501,8 +500,7 @@ index = [f"pass^{k}, {n} trials" for k, n in designs]
 pd.DataFrame([power(*d) for d in designs], index, ["paired", "not paired"]).round(2)
 
 # %% [markdown]
-# Unpaired, three out of four experiments miss a real improvement. Paired, four in five find it, at no
-# cost.
+# Unpaired, three in four experiments miss a real improvement. Paired, four in five find it, at no cost.
 #
 # pass^8 needs much more: at $n = 8$ most of its noise lies within tasks, and that part does not
 # cancel. So look for a difference in pass^1 and report pass^8 beside it, or plan for it. (The cost
@@ -513,15 +511,14 @@ for k in (1, 8):
     print(plan(suite.success, k=k, rival=better.success, power=0.8, max_tasks=120))
 
 # %% [markdown]
-# With several agents there are several comparisons, and luck gets as many chances. Pass all p-values
-# through `evalkit.comparison.holm` before you read any of them at 5%.
+# With several agents, luck gets several chances. Pass all p-values through `evalkit.comparison.holm`
+# before you read any at 5%.
 
 # %% [markdown]
 # ## What these numbers rest on
 #
-# - **Our suite is one draw.** The source note has its own: 120 tasks, 4 to 30 steps, 8 trials. Its figures
-#   are another draw, and neither is *the* answer. So we draw two thousand such suites, run each, and ask
-#   where both stand.
+# - **Our suite is one draw.** The source note has its own: 120 tasks, 4 to 30 steps, 8 trials. Neither
+#   is *the* answer, so we draw two thousand such suites, run each, and ask where both stand.
 
 # %%
 from evalkit.simulate.suites import percentiles, suite_figures
@@ -543,13 +540,10 @@ stated.round(3).round({"percentile of note": 0, "percentile of ours": 0})
 
 # %% [markdown]
 # Both suites are ordinary members of one family, and the order of the three is no matter of luck.
-# Chapter 14 has the source note's other figures.
 #
 # - **Tasks are drawn at random**, and r and n of a task have nothing to do with each other. An interval
 #   for new tasks is about tasks found in the same way: for a suite of picked cases it means nothing.
 # - **Trials of a task are independent.** An outage fails many at once (chapter 09).
-# - **The second agent's run was chosen** for a lead close to the true one. The powers below it are what
-#   any run may expect.
 
 # %% [markdown]
 # ## Exercises
