@@ -665,8 +665,8 @@ def earned_credit(start, end, weights):
         difficulty=2,
         prompt="""
 A public benchmark multiplies the scores of a task's parts: the database, the answer. A part for which
-the task states nothing scores 1. In 23 of its tasks the customer is to be refused: the database is to
-stay as it was, and no answer is stated
+the task states nothing scores 1. In 23 of its tasks the customer is to be refused, or handed over to a
+person: the database is to stay as it was, and no answer is stated
 ([report](https://github.com/sierra-research/tau2-bench/issues/384)). An agent that stalls gets full
 marks there.
 
