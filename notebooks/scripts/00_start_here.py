@@ -138,7 +138,7 @@ progress()
 # %% [markdown]
 # ## The words
 #
-# The course uses these words in one sense each. Skip the table now, and look a word up when you meet it.
+# Skip this table now, and look a word up when you meet it.
 #
 # | word | meaning |
 # | --- | --- |
