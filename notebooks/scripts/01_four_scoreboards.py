@@ -107,8 +107,7 @@ scores([episode])
 # %% [markdown]
 # Three graders give full marks. The fourth gives nothing. The verdict behind it says why. Read it from
 # the top: what is wrong comes first, then what the task allows (the log, the time stamps), then what it
-# requires. Its first line ends with how much of the state the allowed patterns cover: the more, the
-# less the verdict can see.
+# requires. (Chapter 04 explains the end of its first line.)
 
 # %%
 episode.verdict
@@ -118,8 +117,7 @@ episode.verdict
 # when there is some. Here it stands in a record that the task does not mention, so a grader that looks
 # at the task's own records cannot find it.
 #
-# Whoever owns that record would side with the full diff. One episode ranks nobody, though. We need two
-# agents and many episodes.
+# One episode ranks nobody, though. We need two agents and many episodes.
 
 # %% [markdown]
 # ## Two agents
@@ -176,7 +174,7 @@ from evalkit.simulate.scoreboards import scoreboard
 # %% [markdown]
 # Each row is a scoreboard, in percent, and `lead` is Aggressive minus Careful. `SE` is the standard
 # error: how far off such a mean tends to be by luck. It is the standard deviation of the scores (how
-# far they scatter) over the root of their number; a lead's is the root of both squares added up.
+# far they scatter) over the root of their number. For a lead, square both errors, add, take the root.
 #
 # A rule of thumb: a lead of one standard error happens by luck all the time, one of three hardly ever.
 # Three graders put Aggressive first by more than that. Under the full diff the order is the other way
@@ -298,10 +296,10 @@ worth = {
 (100 * pd.DataFrame(worth, index=rows)).round(1)
 
 # %% [markdown]
-# The agent that claims more is the one whose claim is worth less. An agent's report is a piece of
-# evidence to be checked, and no more.
+# The agent that claims more is the one whose claim is worth less. An agent's report is evidence
+# to be checked, and no more.
 #
-# This is a good place for a break. The rest of the chapter computes what we counted.
+# This is a good place for a break.
 
 # %% [markdown]
 # ## The same numbers without chance
@@ -360,8 +358,7 @@ pd.DataFrame(rows, columns=columns).round(1)
 
 # %% [markdown]
 # Every mean lies within two standard errors of its formula, as luck allows. The four rows of an agent
-# lean the same way, because they come from the same episodes. Two routes, one answer: from here on we
-# may use the formulas.
+# lean the same way, because they come from the same episodes. From here on we may use the formulas.
 
 # %% [markdown]
 # ## Where the ranking flips
