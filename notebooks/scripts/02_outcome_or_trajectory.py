@@ -95,7 +95,7 @@ pd.DataFrame({"actions": steps, "good": plots.GOOD})
 
 # %% [markdown]
 # Is the last one bad, if all is well again? For a moment the record was wrong, and somebody may have
-# acted on it in that moment: a wrong refund may have left the house. So we count it as bad.
+# acted on it: a wrong refund may have been paid. So we count it as bad.
 #
 # > **Predict.** Which of the ten does the full diff fail?
 # >
@@ -172,7 +172,7 @@ def in_any_order(expected, made):
 # (`call in rest` uses up the iterator as far as the call.) *Any order* asks only that each occurs,
 # as often as expected.
 #
-# > **Predict.** Which of the ten pass each of the three? Take the two good agents first.
+# > **Predict.** Which of the ten pass each of the three?
 # >
 # > Your guess (double-click here to write it): ...
 
@@ -284,8 +284,7 @@ undone = runs["does damage and undoes it"]
 no_damage_undone(undone.states, plots.JOB.task).check(undone.trajectory)[0].why
 
 # %% [markdown]
-# Five rules, five lines. A log without states between is enough too, if you know what each tool
-# writes: `replayed` rebuilds them.
+# Five rules, five lines. (Where a log has no states between, `replayed` rebuilds them.)
 #
 # `process_verdict` puts the list to an episode. Its verdict is pass, fail or not evaluated (chapter 04).
 
@@ -429,8 +428,8 @@ for theta in (0.2, 0.45, 0.8):
 # %% [markdown]
 # The judge pulls rates to the middle. It flatters bad agents and is hard on good ones.
 #
-# We simulate one, since we must know the truth to see its errors. This judge also has a weakness that
-# real ones have. Some reports are *showy*: long and confident. The judge passes an episode with such a
+# We simulate one, since we must know the truth to see its errors. This judge also has a weakness of
+# real ones. Some reports are *showy*: long and confident. The judge passes an episode with such a
 # report more often, by a *lift* of 15 points.
 
 # %%
