@@ -225,7 +225,7 @@ captioned(
     figure,
     caption=f"Hasty passes {always} tickets every time (shaded), {sometimes} now and then, and "
     f"{10 - always - sometimes} never. {attempts['infra'].sum()} attempts met a flake and were retried.",
-    alt="Ten rows of eight marks: some rows all dots, some all crosses, three mixed.",
+    alt=f"Ten rows of eight marks: some rows all dots, some all crosses, {sometimes} mixed.",
 )
 
 # %% [markdown]

@@ -142,7 +142,8 @@ with pd.option_context("display.max_colwidth", None):
 # - the number of actions in an episode, chosen so that the collateral of both agents comes out
 #   (chapter 01);
 # - the suite of chapter 08, of which the source note gives the averages and not the tasks. The table
-#   says at which percentile of our redraws its figures fall.
+#   says at which percentile of our redraws its figures fall. One draw of 120 tasks is little: it would
+#   agree with a somewhat harder family as well.
 #
 # One pair of its numbers is not in the table: its example of an agent allowed 50 steps and one allowed
 # 15. It states no result of them. Chapter 10 plays it.
