@@ -30,7 +30,7 @@ def logs(draw: st.DrawFn) -> pd.DataFrame:
 
 def run(world: pd.DataFrame, cap: float) -> pd.DataFrame:
     """The log that the world gives under a cap."""
-    needed = world["needed"].where(world["needed"] <= world["patience"], np.inf)
+    needed = world["needed"].astype(float).where(world["needed"] <= world["patience"], np.inf)
     success = (needed <= cap) & ~world["infra"]
     steps = np.minimum(np.minimum(needed, world["patience"]), cap)
     return world.assign(success=success.astype(float), steps=steps, cap=cap)
