@@ -203,6 +203,11 @@ def in_order(first: Which, then: Which, *later: Which, matching: Sequence[str] =
     matching : sequence of str
         Arguments in which they agree: who confirmed W1 has not confirmed W2.
 
+    Raises
+    ------
+    ValueError
+        If ``matching`` is one text.
+
     Examples
     --------
     >>> rule = in_order("confirm", "refund", matching=["order"])
@@ -210,6 +215,8 @@ def in_order(first: Which, then: Which, *later: Which, matching: Sequence[str] =
     >>> rule.check(done)[0].why
     "no confirm(order='W2') before it"
     """
+    if isinstance(matching, str):
+        raise ValueError(f"matching is a list of arguments; write matching=[{matching!r}]")
     steps = (first, then, *later)
 
     def faults(t: Trajectory) -> Iterator[tuple[int, str]]:

@@ -415,3 +415,8 @@ def test_efficiency_is_expected_calls_over_calls_made() -> None:
     assert efficiency([FIND, REFUND], [FIND] * 4) == 0.5
     assert efficiency([FIND, REFUND], [FIND]) == 2
     assert math.isnan(efficiency([FIND], []))
+
+
+def test_one_text_is_no_list_of_arguments() -> None:
+    with pytest.raises(ValueError, match=r"write matching=\['visit'\]"):
+        in_order("confirm", "move", matching="visit")

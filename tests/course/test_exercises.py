@@ -199,7 +199,8 @@ def twice(monkeypatch: pytest.MonkeyPatch) -> Exercise:
 
 
 @pytest.mark.parametrize(
-    "stub", [..., [1, ...], (..., 2), {"a": ...}, lambda x: ..., lambda x: [...]]
+    "stub",
+    [..., [1, ...], (..., 2), {"a": ...}, {"a": [0.5, (1, ...)]}, lambda x: ..., lambda x: [...]],
 )
 def test_whatever_still_holds_an_ellipsis_is_not_attempted(stub: Any, twice: Exercise) -> None:
     feedback = check("00.test", stub)
@@ -226,6 +227,11 @@ def test_an_error_in_a_file_of_the_learners_shows_the_line_itself(twice: Exercis
 def test_an_answer_of_another_kind_is_said_to_be_one() -> None:
     message = check("00.a", 6).message
     assert message.startswith("This is not the kind of answer that was asked for")
+
+
+def test_a_function_that_only_prints_is_asked_for_its_return() -> None:
+    for exercise_id in ("01.d", "10.b", "13.b"):
+        assert "`return`" in check(exercise_id, lambda *arguments: None).message
 
 
 def test_feedback_in_jupyter_escapes_what_the_learner_wrote(twice: Exercise) -> None:

@@ -222,10 +222,10 @@ class NotAttempted(Exception):
 
 
 def untouched(answer: Any) -> bool:
-    """Return whether a value is the stub's ``...``, or a list, tuple or dict that still holds one."""
+    """Return whether a value is the stub's ``...``, or holds one in a list, tuple or dict."""
     if isinstance(answer, dict):
-        return any(value is ... for value in answer.values())
-    return answer is ... or (isinstance(answer, list | tuple) and any(x is ... for x in answer))
+        return any(map(untouched, answer.values()))
+    return answer is ... or (isinstance(answer, list | tuple) and any(map(untouched, answer)))
 
 
 def watched(answer: Any) -> Any:
@@ -249,6 +249,8 @@ def _in_words(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_LEARNERS)]
     if not own:
+        if "'NoneType'" in told and "not callable" not in told:
+            return f"Something is None ({told}). Does your function end with `return`?"
         return f"This is not the kind of answer that was asked for ({told}). Read the prompt again."
     line = f": `{own[-1].line}`" if own[-1].line else ""
     return f"Your code raised {told}, on its line {own[-1].lineno}{line}"
