@@ -234,7 +234,7 @@ view = plots.draw_board(figure, "banking_knowledge", k=1)
 captioned(
     figure,
     caption=view.finding + " Filled: the first and its ties; crosses: no counts fit.",
-    alt="28 rows with their intervals, from 55 down to 10%. The upper ten are filled.",
+    alt="28 rows from 55 down to 10%, all but two with an interval. The upper ten are filled.",
 )
 
 # %% [markdown]
