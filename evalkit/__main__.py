@@ -104,7 +104,7 @@ def _card(path: Path, given: argparse.Namespace) -> ReportCard:
         return replace(card, checklist=tuple(map(_here, card.checklist)))
     except LogError as error:
         asked = re.search(r"(\w+=)'?(True|\.\.\.|\w+(?='))", str(error))
-        hint = f" Here: --option {asked[1]}{asked[2].lower()}" if asked else ""
+        hint = f" Here: --option {asked[1]}{asked[2].replace('True', 'true')}" if asked else ""
         raise LogError(f"{error}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 from evalkit.databases import snapshot_database
 from evalkit.frames import frame_rows, is_frame
 from evalkit.statediff import State
-from evalkit.strict import MARK, TextError, strict_csv, strict_json
+from evalkit.strict import MARK, TextError, strict_csv, strict_json, utf8
 from evalkit.values import StateError, a_kind, check_value, show
 
 if TYPE_CHECKING:
@@ -166,10 +166,7 @@ def _content(path: Path) -> bytes:
 def _parse(data: bytes, suffix: str) -> Any:
     """The cells of a CSV or JSON file; a StateError says which line is wrong, and why."""
     try:
-        return _PARSERS[suffix.lower()](data.decode())
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise StateError(f"line {line}: is not UTF-8 text") from error
+        return _PARSERS[suffix.lower()](utf8(data))
     except TextError as error:
         raise StateError(f"line {error.line}: {error}") from error
 

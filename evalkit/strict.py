@@ -71,12 +71,42 @@ def strict_json(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        why = f"{error.msg} (column {error.colno}); it is no JSON, or cut off"
-        raise TextError(why, error.lineno) from None
+        raise _no_json(text, error) from None
     except ValueError as error:  # a `_Fault`, or an integer too long
         raise TextError(str(error), _line_of_fault(text)) from None
     except RecursionError:
         raise TextError("it is nested too deeply", _line_of_fault(text)) from None
+
+
+def utf8(data: bytes | bytearray) -> str:
+    """The text that bytes hold.
+
+    Parameters
+    ----------
+    data
+        Of a file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TextError
+        If they are not UTF-8.
+
+    Examples
+    --------
+    >>> utf8("Zürich".encode("latin-1"))
+    Traceback (most recent call last):
+    ...
+    evalkit.strict.TextError: byte 0xfc is not UTF-8 text; if it is text, save it as UTF-8
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        why = f"byte 0x{data[error.start]:02x} is not UTF-8 text; if it is text, save it as UTF-8"
+        raise TextError(why, data.count(b"\n", 0, error.start) + 1) from None
 
 
 def strict_csv(text: str) -> list[tuple[int, dict[str, str]]]:
@@ -122,6 +152,17 @@ def strict_csv(text: str) -> list[tuple[int, dict[str, str]]]:
     finally:
         csv.field_size_limit(limit)
     return rows
+
+
+def _no_json(text: str, error: json.JSONDecodeError) -> TextError:
+    """What is wrong with a text that is no JSON, and on which line."""
+    comma = text.rfind(",", 0, error.pos + 1)  # where newer versions of Python point
+    trailing = re.compile(r",\s*+([}\]])").match(text, comma) if comma >= 0 else None
+    if trailing and trailing.end() > error.pos and error.msg.startswith(("Expecting", "Illegal")):
+        why = f"there is nothing between a comma and {trailing[1]!r}; it is no JSON"
+        return TextError(why, text.count("\n", 0, comma) + 1)
+    why = f"{error.msg} (column {error.colno}); it is no JSON, or cut off"
+    return TextError(why, error.lineno)
 
 
 def unique(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:

@@ -26,7 +26,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path as FilePath
 from typing import Any
 
-from evalkit.strict import TextError, strict_json, unique
+from evalkit.strict import MARK, TextError, strict_json, unique, utf8
 from evalkit.tasks import Allowed, Between, Created, Task, TaskError
 from evalkit.values import a_kind
 
@@ -65,7 +65,8 @@ def task_to_dict(task: Task) -> dict[str, Any]:
 
 def _stated(entry: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The fields of an entry that say something."""
-    return {name: value for name in names if (value := getattr(entry, name))}
+    found = {name: value for name in names if (value := getattr(entry, name))}
+    return found | ({"free": list(found["free"])} if "free" in found else {})
 
 
 def task_from_dict(spec: Mapping[str, Any]) -> Task:
@@ -131,10 +132,10 @@ def load_task(path: str | FilePath) -> Task:
     """
     text = ""
     try:
-        text = FilePath(path).read_text(encoding="utf-8-sig")
+        text = utf8(FilePath(path).read_bytes()).removeprefix(MARK)
         return task_from_dict(strict_json(text))
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
     except TextError as error:
         hint = (
             '; write {"$float": "nan"}, "inf" or "-inf"' if "a float can hold" in str(error) else ""

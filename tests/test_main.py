@@ -126,6 +126,11 @@ def test_nothing_is_written_where_one_file_of_several_is_bad(
         (GOOD, ["--option", "repair"], "--option repair: write NAME=VALUE"),
         (GOOD, ["--format", "tau-bench"], "log, line 1"),
         (GOOD + "a,0,1\n", [], "log: task 'a', trial 0 has 2 rows.*Here: --option duplicates=drop"),
+        (
+            "task,trial,Passed\na,0,1\n",
+            [],
+            r"as in success='\.\.\.'\. Here: --option success=\.\.\.",
+        ),
         (GOOD.replace("success", "suxess"), [], "log: .*'suxess' is in its place"),
         ("", [], "log, line 1: .*empty"),
         ("[" * 10_000, [], "log, line 1: it is nested too deeply"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.strict import TextError, strict_csv, strict_json
+from evalkit.strict import TextError, strict_csv, strict_json, utf8
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -42,6 +42,11 @@ def test_what_json_can_hold_is_read_as_it_was_written(value: Any, indent: int | 
         ('{"a":\n' + "[" * 200_000, 2, "nested too deeply"),
         ('{"a":\n' + "[" * 20_000 + "}" * 200_000, 2, "nested too deeply"),
         ('\ufeff{"a": 1}', 1, "byte order mark"),
+        ('{"a": 1,\n\n}', 1, "nothing between a comma and '}'"),
+        ('{"a": [1,\n2 , ], "b": 1}', 2, "nothing between a comma and ']'"),
+        ('{"a": 1,\n', 2, "cut off"),
+        ('{"a": ",\n}"}', 1, "control character"),
+        ('[",]", 1 2]', 1, "delimiter"),
     ],
 )
 def test_json_that_readers_do_not_agree_on_is_refused_with_its_line(
@@ -50,6 +55,15 @@ def test_json_that_readers_do_not_agree_on_is_refused_with_its_line(
     with pytest.raises(TextError, match=says) as caught:
         strict_json(text)
     assert caught.value.line == line
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.binary())
+def test_bytes_are_read_as_utf8_and_nothing_else(text: str, data: bytes) -> None:
+    assert utf8(text.encode()) == text
+    wrong = text.encode() + b"\n\xff" + data
+    with pytest.raises(TextError, match="byte 0xff is not UTF-8 text") as caught:
+        utf8(wrong)
+    assert caught.value.line == text.count("\n") + 2
 
 
 def test_an_object_of_very_many_keys_is_searched_once_for_a_repeated_one() -> None:

@@ -50,6 +50,12 @@ def test_a_task_survives_its_file(tmp_path: Path) -> None:
     assert loaded.allowed == EVERYTHING.allowed
 
 
+def test_free_columns_are_written_as_the_list_that_people_write(tmp_path: Path) -> None:
+    task = Task(created=[Created("refunds", amount=42.5, free=["id", "created_at"])])
+    assert task_to_dict(task)["created"][0]["free"] == ["id", "created_at"]
+    assert task_from_dict(task_to_dict(task)) == task
+
+
 def test_the_largest_and_the_least_task_survive() -> None:
     for task in (Task(), Task(unchanged=True), Task(required={"x": float("nan")})):
         assert repr(task_from_dict(json.loads(json.dumps(task_to_dict(task))))) == repr(task)
@@ -109,7 +115,7 @@ def test_a_missing_or_foreign_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="none.json: cannot be read"):
         load_task(tmp_path / "none.json")
     (tmp_path / "image.png").write_bytes(b"\x89PNG\xff")
-    with pytest.raises(TaskError, match="image.png: cannot be read"):
+    with pytest.raises(TaskError, match="image.png:1: byte 0x89 is not UTF-8"):
         load_task(tmp_path / "image.png")
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(TaskError, match="deep.json:1: it is nested too deeply"):

@@ -21,7 +21,7 @@ from typing import IO, Any, Literal
 
 import pandas as pd
 
-from evalkit.strict import TextError, strict_csv, strict_json
+from evalkit.strict import TextError, strict_csv, strict_json, utf8
 from evalkit.trials import trials_table
 from evalkit.values import show
 
@@ -144,6 +144,7 @@ def opened(path: PathLike) -> IO[bytes] | gzip.GzipFile:
 
 
 def _text(path: PathLike) -> str:
+    """The text of a file; a TextError if it is not UTF-8."""
     try:
         with opened(path) as file:
             data = bytearray()
@@ -151,9 +152,9 @@ def _text(path: PathLike) -> str:
                 data += part
                 if len(data) > LOG_BYTES:
                     raise LogError(f"{path}: it holds more than {LOG_BYTES} bytes; split it.")
-        return data.decode()
     except UNREADABLE as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+    return utf8(data)
 
 
 #: An escape of one half of a character, which stands for nothing without the other.

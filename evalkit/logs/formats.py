@@ -24,7 +24,7 @@ from evalkit.logs.tau2_bench import read_tau2_bench
 from evalkit.logs.tau_bench import read_tau_bench
 from evalkit.logs.the_agent_company import read_the_agent_company
 from evalkit.logs.webarena import read_webarena
-from evalkit.strict import TextError
+from evalkit.strict import MARK, TextError, utf8
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,16 @@ def format_of(path: PathLike) -> str:
     raise LogError(
         f"{path}: its format is not known: {kinds} with {', '.join(names[:8]) or 'nothing'}{more}. "
         f"{_near_miss(content)}Name the format, one of {', '.join(FORMATS)}; or write a table with "
-        "the columns task, trial and success."
+        f"the columns task, trial and success{_named(content)}."
     )
+
+
+def _named(content: Content) -> str:
+    """How to say which columns of a table are meant, if it may be one."""
+    if not content.kinds & TABULAR or len(content.names) < 2:
+        return ""
+    asked = ", ".join(f"{name}='...'" for name in sorted(COLUMNS - content.names))
+    return f", or say which columns hold them, as in {asked}"
 
 
 def _near_miss(content: Content) -> str:
@@ -169,7 +177,9 @@ def read_trials(path: PathLike, name: str | None = None, /, **options: Any) -> p
     ...     print(format_of(path), read_trials(path)["success"].tolist())
     table [1.0, 0.0]
     """
-    reader = reader_of(format_of(path) if name is None else name)
+    if name is None:  # who names columns says that it is a table
+        name = "table" if COLUMNS & options.keys() else format_of(path)
+    reader = reader_of(name)
     takes = option_types(reader)
     for option, value in options.items():
         if option not in takes:
@@ -214,7 +224,9 @@ def _content(path: PathLike) -> Content:
         if first.startswith(b"PK\x03\x04"):
             with ZipFile(path) as packed:
                 return Content(frozenset(["zip"]), frozenset(packed.namelist()))
-        text = first.decode("utf-8-sig").strip()
+        text = utf8(first).removeprefix(MARK).strip()
+    except TextError as error:
+        raise LogError(f"{path}, line 1: {error}.") from None
     except (*UNREADABLE, ImportError, BadZipFile, NotImplementedError, ValueError) as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
     if not text.startswith(("{", "[")) and text:

@@ -96,7 +96,7 @@ def test_an_archive_of_inspect_is_known(tmp_path: Path) -> None:
         ("PAR1", "cannot be read"),
         ('{"simulations": [', "cut off"),
         ('{"simulations": [],\n "simulations": []}', "twice"),
-        (b"\xff\xfe", "cannot be read"),
+        (b"\xff\xfe", "line 1: byte 0xff is not UTF-8"),
         (gzip.compress(b"task,trial,success\n" * 99, mtime=0)[:-12], "cut off"),
     ],
 )
@@ -128,6 +128,16 @@ def test_what_is_of_no_format_is_one_error(tmp_path: Path, content: str | bytes,
 def test_a_table_but_for_a_column_is_told_which(tmp_path: Path, content: str, says: str) -> None:
     with pytest.raises(LogError, match=says):
         format_of(written(tmp_path, content))
+
+
+def test_a_table_of_other_names_is_read_by_them_and_the_message_says_so(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,run,passed\na,0,1\n")
+    with pytest.raises(LogError, match=r"as in success='\.\.\.', task='\.\.\.', trial='\.\.\.'\.$"):
+        read_trials(path)
+    found = read_trials(path, task="id", trial="run", success="passed")
+    assert found[["task", "trial", "success"]].to_numpy().tolist() == [["a", 0, 1.0]]
+    others = [option_types(reader) for name, (reader, _) in FORMATS.items() if name != "table"]
+    assert not {"task", "trial", "success"} & set().union(*others)
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", "name,total\nx,1\n", '{"a": 1}', "[1]"])
@@ -164,7 +174,7 @@ def test_options_go_to_the_reader_and_an_unknown_one_lists_those_it_has(tmp_path
     with pytest.raises(LogError, match="2 rows"):
         read_trials(path)
     assert len(read_trials(path, duplicates="drop")) == 1
-    with pytest.raises(LogError, match="has no option 'repair'; it has duplicates"):
+    with pytest.raises(LogError, match="has no option 'repair'; it has task, .*, duplicates"):
         read_trials(path, repair=True)
     with pytest.raises(LogError, match="has no option 'name'"):
         read_trials(path, **{"name": "table"})

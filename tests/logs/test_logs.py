@@ -40,7 +40,7 @@ def test_json_is_read_packed_or_not_whatever_its_name(tmp_path: Path, name: str)
         ('{"a": "\\ud800"}', "half a character"),
         ('{"\\uDC00\\ud800": 1}', "half a character"),
         ("[" * 100_000, "nested too deeply"),
-        (b'"\xff"', "cannot be read"),
+        (b'"\xff"', "byte 0xff is not UTF-8"),
         (gzip.compress(b'{"a": 1}' * 50, mtime=0)[:-12], "cut off"),
         (gzip.compress(b'{"a": 1}', mtime=0)[:10] + b"\xff" * 20, "cannot be read"),
     ],

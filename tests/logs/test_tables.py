@@ -74,6 +74,38 @@ def test_further_columns_are_kept(tmp_path: Path) -> None:
     assert found["note"].tolist() == ["7"]
 
 
+THEIRS = {"task": "id", "trial": "run", "success": "Passed", "infra": "crashed"}
+THEIRS |= {"steps": "n", "cost": "usd"}
+
+
+def test_columns_of_other_names_give_the_same_trials(tmp_path: Path) -> None:
+    wanted = read(tmp_path, csv_text(ROWS))
+    named = [{THEIRS.get(name, name): value for name, value in row.items()} for row in ROWS]
+    pd.DataFrame(named).to_parquet(tmp_path / "parquet")
+    packed = (tmp_path / "parquet").read_bytes()
+    columns = ["task", "trial", "success", "infra", "steps", "cost", "file"]
+    for content in (csv_text(named), lines(named), packed):
+        found = read(tmp_path, content, **THEIRS)
+        pd.testing.assert_frame_equal(found[columns], wanted[columns])
+        assert set(found) == set(wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"success": "pass"}, "line 2: has no column 'pass'; it has task, trial, success, infra"),
+        ({"success": "note"}, "line 2: has 'success' beside 'note'"),
+        ({"infra": "crashed"}, "has no column 'crashed'"),
+        ({"task": "note", "trial": "note"}, "beside|two things"),
+    ],
+)
+def test_a_column_that_is_not_there_or_not_one_thing_is_an_error(
+    tmp_path: Path, options: dict[str, str], says: str
+) -> None:
+    with pytest.raises(LogError, match=says):
+        read(tmp_path, csv_text(ROWS), **options)
+
+
 def test_a_trial_may_be_named(tmp_path: Path) -> None:
     found = read(tmp_path, "task,trial,success\na,first,1\na,second,0\n")
     assert found["trial"].tolist() == ["first", "second"]
@@ -84,8 +116,8 @@ def test_a_trial_may_be_named(tmp_path: Path) -> None:
     [
         ("task,trial,success\na,0,yes\n", "line 2, success: 'yes' is not true or false"),
         ("task,trial,success\na,0,0.5\n", "line 2, success: '0.5' is not"),
-        ("task,trial,success\na,0,1\n,1,1\n", "line 3, task: is None"),
-        ("task,trial,success\na,,1\n", "line 2, trial: is None"),
+        ("task,trial,success\na,0,1\n,1,1\n", "line 3, task: is blank"),
+        ("task,trial,success\na,,1\n", "line 2, trial: is blank"),
         ("task,trial,success,infra\na,0,1,\n", "line 2, infra: is None"),
         ("task,trial,success,infra\na,0,1,1\n", "success: is 1, yet .* environment failed"),
         ("task,trial,success,cost\na,0,1,free\n", "cost: 'free' is not a number"),
@@ -101,11 +133,13 @@ def test_a_trial_may_be_named(tmp_path: Path) -> None:
         (lines([ROWS[0] | {"trial": True}]), "trial: is True"),
         (lines([ROWS[0] | {"infra": "no"}]), "infra: is 'no'"),
         (lines([ROWS[0] | {"steps": "3"}]), "steps: is '3'"),
-        (lines(ROWS)[:-9], "line 3: is no JSON, or cut off"),
+        (lines(ROWS)[:-9], r"line 3: [A-Z][^:]*; it is no JSON, or cut off\.$"),
         ('{"task": "a", "task": "b"}\n', "line 1: .*twice"),
         (lines(ROWS[:1]) + "[1]\n", r"line 2: \[1\] is no object"),
         (b"PAR1 and no more", "cannot be read"),
-        (b"task,trial,success\n\xff,0,1\n", "cannot be read"),
+        (b"task,trial,success\n\xff,0,1\n", "line 2: byte 0xff is not UTF-8 text"),
+        (lines(ROWS).encode() + b'{"task": "\xff"}', "line 4: byte 0xff is not UTF-8 text"),
+        ("task,trial,success\n,0,1\n", "task: is blank; expected text or a whole number"),
     ],
 )
 def test_what_is_no_table_of_trials_is_refused(
