@@ -177,10 +177,10 @@ from evalkit.simulate.scoreboards import scoreboard
 # far they scatter) over the root of their number. For a lead, square both errors, add, take the root.
 #
 # A rule of thumb: a lead of one standard error happens by luck all the time, one of three hardly ever.
-# Three graders put Aggressive first by more than that. Under the full diff the order is the other way
-# round. The last row says what they miss: the share of episodes that left collateral.
+# Three graders put Aggressive first by more than that. Under the full diff the order is, this time,
+# the other way round. The last row says what they miss: the share of episodes that left collateral.
 #
-# But the full diff's lead is smaller than its own error. How often do four hundred episodes mislead?
+# But the full diff's lead is about as large as its own error. How often do four hundred episodes mislead?
 # We simulate far more, cut them into batches of four hundred, and look at each as if it were all we had.
 
 # %% [markdown]
@@ -357,8 +357,8 @@ pd.DataFrame(rows, columns=columns).round(1)
 
 
 # %% [markdown]
-# Every mean lies within two standard errors of its formula, as luck allows. The four rows of an agent
-# lean the same way, because they come from the same episodes. From here on we may use the formulas.
+# Here every mean lies within two standard errors of its formula. (In one such run of five, one does not.)
+# The four rows of an agent lean the same way, because they come from the same episodes. From here on we may use the formulas.
 
 # %% [markdown]
 # ## Where the ranking flips
@@ -434,7 +434,8 @@ plots.flip_panel()
 #
 # - The two **claim rates are our choice**. We picked round numbers that put Aggressive as far ahead on
 #   its own report as in the source note. The order of the agents on the
-#   full diff does not depend on them. Chapter 14 sets our numbers beside the published ones.
+#   full diff does not depend on them. The **number of actions** is chosen so that both leave as much
+#   collateral as there. Chapter 14 sets our numbers beside the published ones.
 # - **Every action carries the same risk**, and each edit is right or wrong by itself. Real mistakes come
 #   in clusters: one misunderstanding spoils the rest. Chapter 11 drops both assumptions.
 # - **One task.** Real suites have many, easy and hard. Chapter 08 is about them.

@@ -279,7 +279,7 @@ whole = by_length[by_length["steps"] == n].set_index("habit")
 whole.round(1)
 
 # %% [markdown]
-# In percent. The formula holds within about one standard error, for an agent that really acts
+# In percent. The formula holds, within the luck of 200 long tasks (*error*), for an agent that really acts
 # on a database. And the price of it, in calls for one job:
 
 # %%

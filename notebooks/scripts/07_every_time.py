@@ -69,7 +69,7 @@ def play_trials(number, seed):
 
 
 # %%
-trials = play_trials(10, seed=7)
+trials = play_trials(10, seed=7)  # a seed with 8 of 10, the agent's average; others give 6 to 10
 print(" ".join("✓" if passed else "✗" for passed in trials))
 print(sum(trials), "of", len(trials))
 

@@ -403,7 +403,7 @@ spent.pivot(index=["trials", "tasks"], columns="k", values="SE").fillna("undefin
 
 # %% [markdown]
 # For pass^1, run as many tasks as there are, once each. For pass^8 a task costs at least eight trials,
-# and a few more do no harm: steadier tasks make up for fewer.
+# and a few more do hardly any harm: steadier tasks nearly make up for fewer.
 #
 # If making a task costs something as well, trials get cheaper by comparison. `plan` looks for the
 # cheapest design that reaches a goal:
