@@ -168,7 +168,7 @@ def audit_grader(
     Raises
     ------
     ValueError
-        If the task does not pass the reference, or the grader raises on it.
+        If the task does not pass the reference, or the grader raises on it or gives no verdict.
 
     Examples
     --------
@@ -210,7 +210,12 @@ def _right(grader: Grader, before: State, reference: State) -> str:
         said = grader(check_value(before), check_value(reference))
     except Exception as error:
         raise ValueError(f"grader: it raises on the right end state: {error!r}") from error
-    return _in_words(said)
+    if (answer := _in_words(said)).startswith("error: "):
+        why = answer.removeprefix("error: ")
+        raise ValueError(
+            f"grader: no verdict on the right end state: {why}; return True, False or a Verdict"
+        )
+    return answer
 
 
 def _field_rows(

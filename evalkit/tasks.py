@@ -78,7 +78,7 @@ class Task:
             entries = tuple(entries)
             for i, entry in enumerate(entries):
                 if name in kinds and not isinstance(entry, kinds[name]):
-                    raise TaskError(f"{name}[{i}]: {entry!r} is not a {kinds[name].__name__}(...)")
+                    raise TaskError(f"{name}[{i}]: {entry!r} is no {kinds[name].__name__}(...)")
             object.__setattr__(self, name, entries)
         for name in ("required", "forms"):
             if not isinstance(getattr(self, name), Mapping):
@@ -259,15 +259,17 @@ class FittedTask:
             node = self.before.find(found[:i], MISSING)
             mapping = self.before.mapping(node, found[:i])
             if mapping is None:
-                raise TaskError(f"{entry}: {format_path(found[:i])} is a single value")
+                kind = "list, compared whole" if isinstance(node, list) else "single value"
+                raise TaskError(
+                    f"{entry}: {format_path(found[:i])} is a {kind}; end the path there"
+                )
             if self.before.find(found[: i + 1], MISSING) is MISSING:
                 if new and i == len(found) - 1:
                     return self._new_place(found, path)
                 where = f"{format_path(found[:i])} has no {key!r}" if i else f"there is no {key!r}"
                 few = ", ".join(map(repr, list(mapping)[:6])) or "nothing"
                 more = ", ..." if len(mapping) > 6 else ""
-                slash = any("/" in key_text(key) for key in mapping) and isinstance(path, str)
-                hint = "; write a tuple for a key with a slash" if slash else ""
+                hint = _hint(mapping, found[i]) if isinstance(path, str) else ""
                 raise TaskError(f"{entry}: {where} (there are: {few}{more}){hint}")
         return found
 
@@ -277,6 +279,17 @@ class FittedTask:
             with suppress(PathError):  # two such keys: the agent's doing, and neither is the one
                 return self.after.resolve(path)
         return found
+
+
+def _hint(mapping: Mapping[Any, Any], wanted: Any) -> str:
+    """What may be meant by a key that is not there."""
+    if any("/" in key_text(key) for key in mapping):
+        return "; write a tuple for a key with a slash"
+    if key := next((key for key in mapping if isinstance(key, tuple)), None):
+        return f"; a key of several columns is written with commas, as in {key_text(key)!r}"
+    if "sha256" in mapping and wanted in ("rows", "content"):
+        return "; snapshot(..., cells=['*.csv', '*.json']) reads such files to the cell"
+    return ""
 
 
 def fit(task: Task, before: State, after: State) -> FittedTask:

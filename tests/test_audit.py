@@ -284,8 +284,9 @@ def test_a_grader_that_fails_the_right_end_state_is_told_so_first() -> None:
 
 @pytest.mark.parametrize("answer", [None, 0.5, "pass", [True], np.array([True, True])])
 def test_an_answer_that_is_no_truth_value_is_an_error_and_no_catch(answer: object) -> None:
-    report = audited(lambda b, a: answer)
-    assert report.probes["answer"].str.startswith("error: ").all()
+    report = audited(lambda b, a: not state_diff(REFERENCE, a) or answer)
+    lost = report.probes["answer"].str.startswith("error: ")
+    assert lost[report.probes["in truth"] == "harmful"].all()
     assert np.isnan(report.escape_rate())
     assert report.table.loc[("all mutants", "harmful"), "wrong"] == 0
     assert tuple(report.table.loc[("all mutants", "harmful"), ["of", "low", "high"]]) == (0, 0, 1)
@@ -308,6 +309,14 @@ def test_a_grader_that_raises_has_caught_nothing() -> None:
 def test_a_grader_that_raises_on_the_right_end_state_is_refused_with_what_it_raised() -> None:
     with pytest.raises(ValueError, match=r"^grader: it raises on the right.*KeyError\('path'\)"):
         audited(lambda b, a: a["path"])
+
+
+@pytest.mark.parametrize("said", [None, 0.5, "pass", [True], np.array([True, True])])
+def test_a_grader_without_a_verdict_on_the_right_end_state_is_refused(said: object) -> None:
+    with pytest.raises(
+        ValueError, match=r"^grader: no verdict on the right end state: .*return True"
+    ):
+        audited(lambda _, a: said)
 
 
 def test_a_task_that_is_a_plain_dict_is_refused() -> None:

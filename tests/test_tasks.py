@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+from evalkit.snapshots import snapshot
 from evalkit.tasks import Allowed, Between, Created, Invariant, Task, TaskError, fit
 
 STATE = {
@@ -21,9 +24,9 @@ STATE = {
         ),
         ({"deleted": "cart/7"}, "deleted='cart/7': write a list"),
         ({"deleted": ["cart/*"]}, r"deleted\[0\].*can hold no"),
-        ({"created": ["refunds"]}, r"created\[0\]: 'refunds' is not a Created"),
-        ({"allowed": ["log/*"]}, r"allowed\[0\]: 'log/\*' is not a Allowed"),
-        ({"invariants": [lambda s: True]}, r"invariants\[0\].* is not a Invariant"),
+        ({"created": ["refunds"]}, r"created\[0\]: 'refunds' is no Created"),
+        ({"allowed": ["log/*"]}, r"allowed\[0\]: 'log/\*' is no Allowed"),
+        ({"invariants": [lambda s: True]}, r"invariants\[0\].* is no Invariant"),
         ({"forms": {"orders/*/total": "numeric"}}, r"forms\['orders/\*/total'\]: unknown form"),
         (
             {"unchanged": True, "deleted": ["cart/7"]},
@@ -142,6 +145,21 @@ def test_a_goal_that_equals_the_start_states_that_nothing_changes() -> None:
 def test_invariants_are_named() -> None:
     assert Task(invariants=[Invariant("x", lambda s: True)]).states_something
     assert not Task(allowed=[Allowed("orders/*/note")]).states_something
+
+
+def test_a_message_says_how_what_is_there_is_written(tmp_path: Path) -> None:
+    rates = {"rates": {("01", "low"): {"price": 90}}, "beds": {"01": {"kinds": ["twin"]}}}
+    with pytest.raises(TaskError, match="with commas, as in '01,low'"):
+        fit(Task({"rates/01/low/price": 99}), rates, rates)
+    fit(Task({"rates/01,low/price": 99}), rates, rates)
+    with pytest.raises(TaskError, match="is a list, compared whole; end the path there"):
+        fit(Task({"beds/01/kinds/0": "double"}), rates, rates)
+    (tmp_path / "stock.csv").write_text("item,count\nsoap,3\n")
+    wanted = Task({"stock.csv/rows/1/count": "2"})
+    with pytest.raises(TaskError, match="cells="):
+        fit(wanted, snapshot(tmp_path), snapshot(tmp_path))
+    read = snapshot(tmp_path, cells=["*.csv"])
+    fit(wanted, read, read)
 
 
 def test_a_key_with_a_slash_is_written_in_a_tuple() -> None:
