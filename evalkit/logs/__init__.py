@@ -132,6 +132,8 @@ def csv_rows(path: PathLike) -> list[tuple[str, dict[str, str]]]:
         raise LogError(f"{path}, line {error.line}: {error}.") from None
 
 
+#: What to do about Parquet where the package is installed alone.
+NO_ARROW = "install PyArrow to read Parquet (pip install pyarrow), or open it in an engine."
 #: What a file that cannot be read, or is cut off, raises while it is read.
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
 

@@ -13,7 +13,15 @@ from zipfile import BadZipFile, ZipFile
 
 import pandas as pd
 
-from evalkit.logs import UNREADABLE, LogError, PathLike, json_value, opened, printable_json
+from evalkit.logs import (
+    NO_ARROW,
+    UNREADABLE,
+    LogError,
+    PathLike,
+    json_value,
+    opened,
+    printable_json,
+)
 from evalkit.logs.appworld import read_appworld
 from evalkit.logs.hal import read_hal
 from evalkit.logs.inspect import read_inspect
@@ -227,7 +235,9 @@ def _content(path: PathLike) -> Content:
         text = utf8(first).removeprefix(MARK).strip()
     except TextError as error:
         raise LogError(f"{path}, line 1: {error}.") from None
-    except (*UNREADABLE, ImportError, BadZipFile, NotImplementedError, ValueError) as error:
+    except ImportError:
+        raise LogError(f"{path}: {NO_ARROW}") from None
+    except (*UNREADABLE, BadZipFile, NotImplementedError, ValueError) as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
     if not text.startswith(("{", "[")) and text:
         try:

@@ -16,7 +16,15 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.logs import UNREADABLE, Duplicates, LogError, PathLike, opened, printable_json
+from evalkit.logs import (
+    NO_ARROW,
+    UNREADABLE,
+    Duplicates,
+    LogError,
+    PathLike,
+    opened,
+    printable_json,
+)
 from evalkit.trials import ADVICE, planned_counts, trials_table
 from evalkit.values import show
 
@@ -188,9 +196,7 @@ def _parquet_rows(path: Path, names: Sequence[str], rows: int) -> _Rows:
         import pyarrow as pa  # type: ignore[import-untyped]
         import pyarrow.parquet as parquet  # type: ignore[import-untyped]
     except ImportError:
-        raise LogError(
-            f"{path}: install PyArrow to read Parquet, or open it in an engine."
-        ) from None
+        raise LogError(f"{path}: {NO_ARROW}") from None
     try:
         # Without pre_buffer: it keeps the bytes of every row group until the file is closed.
         with parquet.ParquetFile(path, pre_buffer=False) as file:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit.logs import (
+    NO_ARROW,
     UNREADABLE,
     Duplicates,
     LogError,
@@ -79,7 +80,9 @@ def _places(path: PathLike, columns: Names) -> list[tuple[str, Mapping[str, Any]
             start = file.read(4)
             lines = [start, *file] if start.removeprefix(MARK)[:1] == b"{" else []
         table = _parquet(path) if start == b"PAR1" else []
-    except (*UNREADABLE, ImportError) as error:
+    except ImportError:
+        raise LogError(f"{path}: {NO_ARROW}") from None
+    except UNREADABLE as error:
         raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
     if start == b"PAR1":
         return [(at, _renamed(at, row, columns)) for at, row in table]

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 from evalkit.logs import LogError
+from evalkit.logs.formats import format_of
 from evalkit.logs.tables import read_table
 
 ROWS: list[dict[str, Any]] = [
@@ -63,6 +66,17 @@ def test_a_column_of_parquet_that_is_there_twice_is_an_error(tmp_path: Path) -> 
     parquet.write_table(pa.table([["a"], [0], [1.0], [0.0]], names=names), tmp_path / "log")
     with pytest.raises(LogError, match="log: names a column twice"):
         read_table(tmp_path / "log")
+
+
+@pytest.mark.parametrize("read_it", [read_table, format_of])
+def test_without_pyarrow_the_message_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_it: Callable[[Path], Any]
+) -> None:
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "log")
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(LogError, match=r"log: install PyArrow .*pip install pyarrow"):
+        read_it(tmp_path / "log")
 
 
 def test_further_columns_are_kept(tmp_path: Path) -> None:
