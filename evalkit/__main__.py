@@ -114,6 +114,8 @@ def _here(check: Check) -> Check:
     """A line whose advice says where the command takes what Python would."""
     names = [name for name in EVIDENCE if re.search(rf"\b{name}\b", check.to_do)]
     here = f" Here: {', '.join(names)} in --evidence FILE." if names else ""
+    if check.name == "infra" and check.to_do:
+        here += " In a table: the column infra, or --option infra=COLUMN."
     return replace(check, to_do=check.to_do + here)
 
 

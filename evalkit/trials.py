@@ -184,8 +184,10 @@ def _renamed(frame: Any, named: Mapping[str, str]) -> Any:
     for name in list(named)[2:]:  # all but task and trial
         kind = table.collect_schema()[name]
         if not (kind.is_numeric() or (kind == nw.Boolean and name in flags)):
+            column = named[name]
             wanted = "booleans or 0 and 1" if name in flags else "numbers"
-            raise ValueError(f"{name}: column {named[name]!r} must hold {wanted}, not {kind}.")
+            made = f"; make them, as log[{column!r}] == 'yes' does" * (name in flags)
+            raise ValueError(f"{name}: column {column!r} must hold {wanted}, not {kind}{made}.")
     return table
 
 

@@ -213,7 +213,8 @@ def test_advice_names_the_file_of_evidence_for_what_it_can_hold(
         "faults": "stated", "user": "user_model, user_settings", "budgets": "max_steps",
     }  # fmt: skip
     for line, name in names.items():
-        assert advice[line].endswith(f" Here: {name} in --evidence FILE.")
+        assert f" Here: {name} in --evidence FILE." in advice[line]
+    assert [line for line in advice if "--option infra=COLUMN" in advice[line]] == ["infra"]
     assert "--evidence" not in advice["changes"]  # audits are no JSON
     assert "Here: baselines in --evidence FILE." in capsys.readouterr().out
 
