@@ -141,7 +141,11 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
-_LIST, _TEXT, _MAPPING = (_is_list, "a list"), (_is_text, "a text"), (_is_mapping, "a mapping")
+_LIST, _TEXT, _MAPPING = (
+    (_is_list, "a list"),
+    (_is_text, "a text with something in it"),
+    (_is_mapping, "a mapping"),
+)
 #: What each kind of evidence must be, where it is given.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tasks": _LIST,
