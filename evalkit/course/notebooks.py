@@ -221,8 +221,11 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
                 status |= bool(difference)
             else:
                 print(f"{name}: executed, from the {update(name, folder)}")
-        except (ValueError, CellExecutionError) as error:
+        except ValueError as error:
             print(error, file=sys.stderr)
+            status = 1
+        except CellExecutionError as error:  # which does not say of which notebook
+            print(f"{name}: nothing was written. {error}", file=sys.stderr)
             status = 1
     return status
 

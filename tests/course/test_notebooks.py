@@ -153,7 +153,9 @@ def test_a_failing_cell_writes_nothing(agreed: Path, capsys: pytest.CaptureFixtu
     edit(script_path("01_sum", agreed), "a + 3", "a + b")
     before = notebook_path("01_sum", agreed).read_bytes()
     assert main(["01_sum"], agreed) == 1
-    assert "NameError" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "NameError" in told
+    assert "01_sum: nothing was written. " in told
     assert notebook_path("01_sum", agreed).read_bytes() == before
 
 
