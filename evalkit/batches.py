@@ -76,7 +76,7 @@ def verdicts(episodes: pd.DataFrame, tasks: Mapping[Any, Task]) -> pd.DataFrame:
     0      0           pass      1.0
     1      1  not evaluated      NaN
     >>> rows["why"][1]
-    'after: Expecting value: line 1 column 20 (char 19)'
+    'after: Expecting value (column 20); it is no JSON, or cut off'
     """
     if missing := [name for name in COLUMNS if name not in episodes]:
         have = ", ".join(map(str, episodes.columns)) or "none"

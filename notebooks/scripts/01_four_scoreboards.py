@@ -299,7 +299,7 @@ worth = {
 # The agent that claims more is the one whose claim is worth less. An agent's report is evidence
 # to be checked, and no more.
 #
-# This is a good place for a break.
+# *A good place for a break.*
 
 # %% [markdown]
 # ## The same numbers without chance

@@ -368,7 +368,7 @@ good = [name for name in runs if plots.GOOD[name]]
 # **Think about:** catch all eight bad agents and fail no good one. Which forms look safer and are too
 # narrow? Which looks fine and is too loose?
 #
-# After the panel is a good place for a break.
+# *After the panel is a good place for a break.*
 
 # %%
 plots.rules_panel()

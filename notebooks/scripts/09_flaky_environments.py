@@ -441,6 +441,8 @@ print(
 # flakes, it is wrong. Run again if you can, correct if you must.
 
 # %% [markdown]
+# *Half-way: a good place for a break.*
+#
 # ## The user varies too
 #
 # Some of the environment's chance is there on purpose. In τ-bench a language model plays the customer,

@@ -303,6 +303,8 @@ pd.DataFrame(rows, index=["alike next door (%)", "alike far apart (%)", "later h
 # do not average over it: report pass^k of frozen copies, each at one point of its life.
 
 # %% [markdown]
+# *Half-way: a good place for a break.*
+#
 # ## The full diff, and strays that come together
 #
 # In chapter 01 Aggressive finished more edits, and the full diff put Careful first, because of

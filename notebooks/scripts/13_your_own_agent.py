@@ -408,6 +408,8 @@ print(*(check.item for check in bare.with_status("not stated")), sep="\n")
 
 
 # %% [markdown]
+# *Half-way: a good place for a break.*
+#
 # ## A better agent
 #
 # The card says what to mend. *Steady* looks for the customer by the full name, reads before it writes,
