@@ -7,7 +7,7 @@ start and end included. Seconds depend on the machine, so each is given as a rat
 the same run; where others use the machine too, the ratio of CPU time says more.
 
 ``EPISODES="100000 1000000"`` in the environment sets the sizes, and ``SCALE_CSV=FILE`` adds the
-table to a file. A million takes an hour or more on two cores.
+table to a file. A million takes half an hour on two cores.
 """
 
 from __future__ import annotations
