@@ -135,9 +135,11 @@ def _file(source: str | os.PathLike[str]) -> State:
     try:
         state = _parse(_content(Path(os.path.realpath(path))), path.suffix)
         if type(state) is not dict:
-            raise StateError(f"line 1: a state is an object, not {a_kind(state)}")
+            raise TextError(f"a state is an object, not {a_kind(state)}", 1)
     except OSError as error:
         raise StateError(f"{path}: cannot be read: {error.strerror}") from error
+    except TextError as error:
+        raise StateError(f"{path}, line {error.line}: {error}") from error
     except StateError as error:
         raise StateError(f"{path}: {error}") from error
     return state
@@ -164,11 +166,8 @@ def _content(path: Path) -> bytes:
 
 
 def _parse(data: bytes, suffix: str) -> Any:
-    """The cells of a CSV or JSON file; a StateError says which line is wrong, and why."""
-    try:
-        return _PARSERS[suffix.lower()](utf8(data))
-    except TextError as error:
-        raise StateError(f"line {error.line}: {error}") from error
+    """The cells of a CSV or JSON file; a TextError if it holds none."""
+    return _PARSERS[suffix.lower()](utf8(data))
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
@@ -237,5 +236,7 @@ def _cells(path: Path) -> State:
         data = _content(path)
         bom = {"bom": True} if data.startswith(MARK.encode()) else {}
         return {"rows" if suffix == ".csv" else "content": _parse(data, suffix)} | bom
+    except TextError as error:
+        return {"unreadable": f"line {error.line}: {error}"} | _hash(path)
     except StateError as error:
         return {"unreadable": str(error)} | _hash(path)

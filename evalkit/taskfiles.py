@@ -140,16 +140,18 @@ def load_task(path: str | FilePath) -> Task:
         hint = (
             '; write {"$float": "nan"}, "inf" or "-inf"' if "a float can hold" in str(error) else ""
         )
-        raise TaskError(f"{path}:{error.line}: {error}{hint}") from None
+        raise TaskError(f"{path}, line {error.line}: {error}{hint}") from None
     except TaskError as error:
         raise TaskError(f"{path}{_line_of(str(error), text)}: {error}") from None
 
 
 def _line_of(message: str, text: str) -> str:
-    """``:line`` of the first line that holds a text which the message quotes, if there is one."""
+    """``, line N`` of the first line that holds a text which the message quotes, if there is one."""
     quoted = [json.dumps(q, ensure_ascii=False) for q in message.split("'")[1::2] if q]
     lines = enumerate(text.splitlines(), 1)
-    return next((f":{number}" for number, line in lines if any(q in line for q in quoted)), "")
+    return next(
+        (f", line {number}" for number, line in lines if any(q in line for q in quoted)), ""
+    )
 
 
 def _listed(pair: Any) -> list[Any]:

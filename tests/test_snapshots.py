@@ -115,7 +115,7 @@ def test_a_malformed_file_is_an_error_that_names_file_and_line(
 ) -> None:
     path = tmp_path / f"state{kind}"
     path.write_text(text)
-    with pytest.raises(StateError, match=rf"state\{kind}: .*{MALFORMED[kind][text]}"):
+    with pytest.raises(StateError, match=rf"state\{kind}[:,] .*{MALFORMED[kind][text]}"):
         snapshot(path)
 
 
@@ -123,7 +123,7 @@ def test_a_malformed_file_is_an_error_that_names_file_and_line(
 def test_a_file_that_is_not_utf8_is_an_error_that_names_the_line(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"state{kind}"
     path.write_bytes(b"a,b\n1,\xff\n")
-    with pytest.raises(StateError, match=rf"state\{kind}: line 2: byte 0xff is not UTF-8"):
+    with pytest.raises(StateError, match=rf"state\{kind}, line 2: byte 0xff is not UTF-8"):
         snapshot(path)
 
 

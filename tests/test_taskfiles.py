@@ -64,16 +64,19 @@ def test_the_largest_and_the_least_task_survive() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"required": {,}}', ":1: "),
+        ('{"required": {,}}', ", line 1: "),
         ('{\n "required": {"a": NaN}\n}', "'NaN' is no number .*write {.\\$float"),
         ('{\n "deleted": [],\n "deleted": ["a"]\n}', "the key 'deleted' is there twice"),
         ("[]", r": \[\] is no object"),
-        ('{"requierd": {}}', ":1: unknown entry 'requierd'; known are required"),
-        ('{"created": [\n{"tabel": "t"}]}', r":2: created\[0\]: unknown entry 'tabel'"),
+        ('{"requierd": {}}', ", line 1: unknown entry 'requierd'; known are required"),
+        ('{"created": [\n{"tabel": "t"}]}', r", line 2: created\[0\]: unknown entry 'tabel'"),
         ('{"created": [{"table": "t"}]}', r"created\[0\]: .*name at least one column"),
         ('{"created": {}}', "created: {}: write a list"),
         ('{"deleted": [""]}', r"deleted\[0\]: .*empty segment"),
-        ('{"allowed": [\n\n{"path": "orders/*"}]}', r":3: allowed\[0\]: .*covers a whole table"),
+        (
+            '{"allowed": [\n\n{"path": "orders/*"}]}',
+            r", line 3: allowed\[0\]: .*covers a whole table",
+        ),
         ('{"allowed": [{"path": "a/b", "when": "later"}]}', r"allowed\[0\].*when='later'"),
         (
             '{"allowed": [{"path": "a/b", "when": {"$between": [1]}}]}',
@@ -100,7 +103,7 @@ def test_the_largest_and_the_least_task_survive() -> None:
         ('{"required": {"a": {"$decimal": 42.1}}}', "cannot be read as '\\$decimal': write text"),
         ('{"required": {"a": {"$float": true}}}', "write text"),
         ('{"required": {"a": ' + "1" * 5000 + "}}", "digits"),
-        ('{"forms": {"a": "numeric"}}', ":1: forms.*unknown form 'numeric'"),
+        ('{"forms": {"a": "numeric"}}', ", line 1: forms.*unknown form 'numeric'"),
     ],
 )
 def test_a_wrong_file_says_which_line_and_why(tmp_path: Path, text: str, message: str) -> None:
@@ -115,10 +118,10 @@ def test_a_missing_or_foreign_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="none.json: cannot be read"):
         load_task(tmp_path / "none.json")
     (tmp_path / "image.png").write_bytes(b"\x89PNG\xff")
-    with pytest.raises(TaskError, match="image.png:1: byte 0x89 is not UTF-8"):
+    with pytest.raises(TaskError, match="image.png, line 1: byte 0x89 is not UTF-8"):
         load_task(tmp_path / "image.png")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(TaskError, match="deep.json:1: it is nested too deeply"):
+    with pytest.raises(TaskError, match="deep.json, line 1: it is nested too deeply"):
         load_task(tmp_path / "deep.json")
 
 
