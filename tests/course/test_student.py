@@ -138,15 +138,17 @@ def test_the_wheels_exercises_hold_no_answer_and_judge_as_the_full_ones(edition:
     """Every known answer gets the same verdict and message from the unpacked wheel."""
     sources = [(e.id, e.given, s) for e in ALL for s in [e.stub, *answers(e)]]
     code = """
-import json, sys
+import contextlib, io, json, sys
 import evalkit
 from evalkit.course.exercises import chapters, check, exercises, find, show
 assert all(e.solution == "" and e.wrong == () for c in chapters() for e in exercises(c))
 assert all("<summary>Solution" not in show(e.id)._repr_markdown_() for c in chapters() for e in exercises(c))
 for exercise_id, given, source in json.load(sys.stdin):
     names = {}
-    exec(compile(given + "\\n\\n" + source, "<answer>", "exec"), names)
-    print(json.dumps(repr(check(exercise_id, names[find(exercise_id).answer]))))
+    with contextlib.redirect_stdout(io.StringIO()):  # an answer may print
+        exec(compile(given + "\\n\\n" + source, "<answer>", "exec"), names)
+        said = repr(check(exercise_id, names[find(exercise_id).answer]))
+    print(json.dumps(said))
 print(json.dumps(evalkit.__file__))
 """
     run = subprocess.run(
