@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from statistics import median
 from time import perf_counter
 
 import pytest
 
+from evalkit.course import plots
 from evalkit.course.figures import new_axes, new_figure, picture
 
 PANELS = [
-    ("chapter_02", "rules_panel"),
-    ("chapter_05", "escape_panel"),
-    ("chapter_07", "promises_panel"),
-    ("chapter_08", "builder_panel"),
-    ("chapter_08", "plan_panel"),
-    ("chapter_09", "flaky_panel"),
-    ("chapter_10", "budget_panel"),
-    ("chapter_13", "card_panel"),
+    (module.name, name)
+    for module in pkgutil.iter_modules(plots.__path__)
+    for name in vars(importlib.import_module(f"{plots.__name__}.{module.name}"))
+    if name.endswith("_panel") and not name.startswith("draw_")
 ]
 
 
