@@ -138,6 +138,12 @@ NO_ARROW = "install PyArrow to read Parquet (pip install pyarrow), or open it in
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
 
 
+def unreadable(where: PathLike, error: Exception) -> LogError:
+    """The error for a file that cannot be read, which names it once."""
+    why = getattr(error, "strerror", None) or error  # the operating system repeats the path
+    return LogError(f"{where}: cannot be read, or is cut off: {why}.")
+
+
 def opened(path: PathLike) -> IO[bytes] | gzip.GzipFile:
     """A file, open to read its bytes, which are unpacked on the way if they are gzip."""
     with open(path, "rb") as raw:
@@ -155,7 +161,7 @@ def _text(path: PathLike) -> str:
                 if len(data) > LOG_BYTES:
                     raise LogError(f"{path}: it holds more than {LOG_BYTES} bytes; split it.")
     except UNREADABLE as error:
-        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(path, error) from None
     return utf8(data)
 
 

@@ -21,6 +21,7 @@ from evalkit.logs import (
     json_value,
     opened,
     printable_json,
+    unreadable,
 )
 from evalkit.logs.appworld import read_appworld
 from evalkit.logs.hal import read_hal
@@ -238,7 +239,7 @@ def _content(path: PathLike) -> Content:
     except ImportError:
         raise LogError(f"{path}: {NO_ARROW}") from None
     except (*UNREADABLE, BadZipFile, NotImplementedError, ValueError) as error:
-        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(path, error) from None
     if not text.startswith(("{", "[")) and text:
         try:
             header = next(csv.reader([text]), [])
@@ -270,4 +271,4 @@ def _parquet_columns(path: PathLike) -> frozenset[str]:
     try:
         return frozenset(map(str, parquet.read_schema(path).names))
     except pa.ArrowException as error:
-        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(path, error) from None

@@ -24,6 +24,7 @@ from evalkit.logs import (
     PathLike,
     opened,
     printable_json,
+    unreadable,
 )
 from evalkit.trials import ADVICE, planned_counts, trials_table
 from evalkit.values import show
@@ -177,7 +178,7 @@ def _json_rows(path: Path, names: Sequence[str], rows: int) -> _Rows:
                     yield number, _fields(line.decode(), names)
     except UNREADABLE as error:
         where = f"{path}, line {number or 1}"
-        raise LogError(f"{where}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(where, error) from None
     except ValueError as error:
         raise LogError(f"{path}, line {number}: {error}.") from None
 
@@ -209,7 +210,7 @@ def _parquet_rows(path: Path, names: Sequence[str], rows: int) -> _Rows:
                     yield number, row
                     number += 1
     except (OSError, pa.ArrowException) as error:
-        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(path, error) from None
 
 
 _READERS: dict[str, tuple[Callable[[Path, Sequence[str], int], _Rows], str]] = {

@@ -19,6 +19,7 @@ from evalkit.logs import (
     opened,
     printable_json,
     trials,
+    unreadable,
 )
 from evalkit.strict import TextError, utf8
 from evalkit.values import show
@@ -83,7 +84,7 @@ def _places(path: PathLike, columns: Names) -> list[tuple[str, Mapping[str, Any]
     except ImportError:
         raise LogError(f"{path}: {NO_ARROW}") from None
     except UNREADABLE as error:
-        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(path, error) from None
     if start == b"PAR1":
         return [(at, _renamed(at, row, columns)) for at, row in table]
     if not lines:
@@ -118,7 +119,7 @@ def _parquet(path: PathLike) -> list[tuple[str, dict[str, Any]]]:
         with parquet.ParquetFile(path, pre_buffer=False) as file:
             names, rows = file.schema_arrow.names, file.read().to_pylist()
     except (ValueError, pa.ArrowException) as error:
-        raise LogError(f"{path}: cannot be read, or is cut off: {error}.") from None
+        raise unreadable(path, error) from None
     if len(set(names)) < len(names):
         raise LogError(f"{path}: names a column twice.")
     whole = [{name: None if v != v else v for name, v in row.items()} for row in rows]
