@@ -347,8 +347,10 @@ def silent_bounds(value: float, rate: float, detectable: float, k: int = 1) -> t
     [0.058, 0.064]
     """
     value, t, d = _share("value", value), _share("rate", rate), _share("detectable", detectable)
-    silent = t * (1 - d) / (d * (1 - t)) if d and t < 1 else float(d < 1)
-    return value, min(1.0, value / (1 - silent) ** k) if silent < 1 else 1.0
+    seen = d * (1 - t)  # 0 also where d is too small for a float to tell
+    silent = t * (1 - d) / seen if seen else float(d < 1)
+    rest = max(0.0, 1 - silent) ** k
+    return value, min(1.0, value / rest) if rest else 1.0
 
 
 def _share(name: str, value: ArrayLike) -> Any:

@@ -53,7 +53,9 @@ def test_a_file_that_readers_would_not_agree_on_is_refused(
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match=r"nowhere.json: cannot be read, or is cut off: No such file or directory\.$"):
+    with pytest.raises(
+        LogError, match=r"nowhere.json: cannot be read, or is cut off: No such file or directory\.$"
+    ):
         json_value(tmp_path / "nowhere.json")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalkit.infra import (
@@ -134,7 +134,8 @@ def test_retries_of_infra_failures_never_lift_a_score_above_the_truth(
     assert right <= wrong + 1e-12 <= 1 + 2e-12
 
 
-@given(shares, shares, shares, st.integers(1, 9))
+@example(0.0, 0.5, 5e-324, 1)
+@given(shares, shares, shares, st.integers(1, 400))
 def test_the_bounds_of_silence_are_bounds(
     value: float, rate: float, detectable: float, k: int
 ) -> None:
