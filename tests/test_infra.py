@@ -343,6 +343,8 @@ def test_the_bounds_of_silence_hold_the_truth_and_the_upper_one_is_it() -> None:
 
 def test_bounds_where_all_is_seen_or_nothing_is() -> None:
     assert silent_bounds(0.5, 0.1, 1) == (0.5, 0.5)
+    # One attempt in four failed unseen, and three in four to the fourth is what is left.
+    assert silent_bounds(0.1, 0.2, 0.5, k=4) == pytest.approx((0.1, 0.1 / 0.75**4))
     assert silent_bounds(0.5, 0.0, 0.5) == (0.5, 0.5)
     assert silent_bounds(0.5, 0.0, 0) == (0.5, 1.0)
     assert silent_bounds(0.5, 0.3, 0.1) == (0.5, 1.0)

@@ -1,6 +1,7 @@
 """JSON and CSV text: what readers agree on is read, and the rest is refused with its line."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -64,6 +65,17 @@ def test_bytes_are_read_as_utf8_and_nothing_else(text: str, data: bytes) -> None
     with pytest.raises(TextError, match="byte 0xff is not UTF-8 text") as caught:
         utf8(wrong)
     assert caught.value.line == text.count("\n") + 2
+
+
+def test_the_line_of_a_text_of_nothing_but_brackets_is_sought_in_little_memory() -> None:
+    text = "[" * 2_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(TextError, match="nested too deeply"):
+            strict_json(text)
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_object_of_very_many_keys_is_searched_once_for_a_repeated_one() -> None:
